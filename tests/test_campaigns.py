@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from pathlib import Path
 
 import pytest
 
-from nymlink.core.errors import InputError
+from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.problems import Problems
 
 
@@ -48,3 +50,39 @@ def test_what_becomes_of_an_input_is_told_apart(tmp_path: Path) -> None:
     assert outcome(reader(InputError("bad")), path)[0] == "unnamed"
     assert outcome(reader(KeyError("x")), path)[0] == "traceback"
     assert outcome(reader(MemoryError()), path)[0] == "memory"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "grows"),
+    [(r"(a+)+b", True), (r"\s+$", True), (r"(?<!\s)\s++$", False), (r"a+b", False)],
+)
+def test_expressions_whose_time_grows_are_told_apart(pattern: str, grows: bool) -> None:
+    from benchmarks.campaigns.hostile.expressions import EXPONENT, Expression, worst
+
+    methods = frozenset({"search"} if pattern.endswith("$") else {"match"})
+    assert (worst(Expression("a:1", re.compile(pattern), methods)).exponent > EXPONENT) is grows
+
+
+def test_uses_whose_time_grows_are_told_apart() -> None:
+    from benchmarks.campaigns.hostile.lengths import PATTERNS, growth
+
+    def quadratic(text: str, _: Path) -> None:
+        for end in range(len(text)):
+            text[:end].count("a")
+
+    assert growth(quadratic, PATTERNS["one word"], 1 << 15)[0] > 1.3
+    assert growth(lambda text, _: text.upper(), PATTERNS["one word"], 1 << 16)[0] == 0.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["1e400000", "100,000 digits", "100,000 levels"])
+def test_numbers_and_depth_of_json_are_bad_input(tmp_path: Path, name: str) -> None:
+    from benchmarks.campaigns.hostile.bombs import attempts
+
+    chosen = [each for each in attempts() if each.name.startswith(f"{name} in ") and each.kind.startswith("JSON")]
+    assert len(chosen) == 25
+    for number, each in enumerate(chosen):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with contextlib.suppress(NymlinkError):
+            each.act(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import time
 import zipfile
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.corpus.readers.tables.workbooks import parquet_rows
 from nymlink.pairs.files import read_pairs
 
 ROWS = [
@@ -140,3 +142,31 @@ def test_a_row_number_beyond_every_workbook_does_not_make_reading_endless(tmp_pa
     corpus = read_corpus(write(tmp_path, out.getvalue()), problems=problems)
     assert [mention.text for _, mention in corpus.mentions()] == ["MI", "The"]
     assert "a row has a number above 1,048,576" in problems.first[0].message
+
+
+def test_a_text_that_is_repeated_is_in_memory_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    texts = ["a" * 1000, "b", None, "a" * 1000]
+    pq.write_table(pa.table({"mention": texts, "document": ["1", "2", "3", "4"]}), path)
+    _, *rows = parquet_rows(path, Problems())
+    assert [row[0] for _, row in rows] == texts
+    assert rows[0][1][0] is rows[3][1][0]
+
+
+def test_merged_cells_that_overlap_take_no_long_time(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    for _ in range(300):
+        workbook.active.append(["mention"])
+    workbook.active.merge_cells("A2:B3")
+    workbook.save(path := tmp_path / "a.xlsx")
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    merged = b'<mergeCell ref="A2:XFD1048576"/>'
+    parts[sheet] = parts[sheet].replace(b"</mergeCells>", merged * 20_000 + b"</mergeCells>")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    start = time.thread_time()
+    assert len(read_corpus(path).documents) == 299
+    assert time.thread_time() - start < 8

@@ -5,10 +5,12 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Iterable
 from itertools import chain, repeat
+from pathlib import Path
 
 import pytest
 
-from nymlink.core.delimited import Record, parse_records
+from nymlink.core.delimited import Record, parse_records, require_distinct
+from nymlink.core.errors import InputError
 from nymlink.core.files import MAX_LINE
 
 
@@ -65,3 +67,9 @@ def test_lines_that_each_leave_a_quotation_mark_open_are_looked_through_once(end
     # To look to the end again from each line would take minutes.
     found = [fields for _, fields in rows([*repeat('a",b,"c', 20_000), *end, "d,e,f"])]
     assert found == [*repeat(['a"', "b", '"c'], 20_000), *([line] for line in end), ["d", "e", "f"]]
+
+
+def test_a_thousand_columns_of_one_name_make_a_short_message() -> None:
+    with pytest.raises(InputError, match=r"columns 1 and 2 and 3 and others have the same name, .a+.: ") as caught:
+        require_distinct(["a" * 1000] * 1000, ["a" * 1000], Path("a.csv"), 1)
+    assert len(str(caught.value)) < 200

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.text.abbreviations import Definition, find_definitions
-from nymlink.text.expansion import expand, expand_text, in_force
+from nymlink.text.expansion import Glossary, expand, expand_text, occurrences
 
 APC = "adenomatous polyposis coli"
 
@@ -123,13 +125,42 @@ def test_any_text(mention: str, known: list[Definition]) -> None:
     assert expand(mention, []) == mention
 
 
-def test_in_force() -> None:
+def test_the_definition_before_a_mention_is_needed() -> None:
     first, second, other = definition("AB", "one", 10), definition("AB", "two", 50), definition("CD", "three", 70)
-    known = [first, second, other]
-    assert in_force(known, 0) == (first, other)
-    assert in_force(known, 50) == (first, other)
-    assert in_force(known, 51) == (second, other)
-    assert in_force([], 3) == ()
+    glossary = Glossary([first, second, other])
+    assert glossary.needed("AB CDs", 0) == (first, other)
+    assert glossary.needed("AB", 50) == (first,)
+    assert glossary.needed("AB", 51) == (second,)
+    assert glossary.needed("CD AB") == (other, second)
+    assert glossary.needed("none") == glossary.needed("") == Glossary([]).needed("AB") == ()
+
+
+def test_definitions_of_long_forms_are_needed_too() -> None:
+    outer, inner = definition("AB", "one CD", 10), definition("CD", "two", 50)
+    assert Glossary([outer, inner]).needed("AB", 20) == (outer, inner)
+
+
+@given(st.text("AB -", max_size=12), st.sets(st.text("AB -", min_size=1, max_size=4), max_size=4))
+def test_occurrences_are_those_of_an_expression(text: str, forms: set[str]) -> None:
+    found = [
+        (match.start(), match.start() + len(form))
+        for form in forms
+        for match in re.finditer(rf"(?<!\w)(?={re.escape(form)}(?!\w))", text)
+    ]
+    assert list(occurrences(text, forms)) == sorted(found, key=lambda span: (span[0], -span[1]))
+
+
+@pytest.mark.parametrize(
+    ("mention", "expanded"),
+    [
+        (f"{APC} (APC), APC ({APC}) cancer", f"{APC}, {APC} cancer"),
+        (f"cancer ({APC} (APC))", f"cancer ({APC})"),
+        (f"{APC}   (APC)", APC),
+        (f"APC ({APC} (APC); a) x", f"{APC} x"),
+    ],
+)
+def test_glosses_are_left_out(mention: str, expanded: str) -> None:
+    assert expand(mention, definitions(APC=APC)) == expanded
 
 
 def test_expand_text_maps_offsets() -> None:

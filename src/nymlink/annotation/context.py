@@ -10,10 +10,11 @@ clinical reports", Journal of Biomedical Informatics 42 (2009).
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
 
@@ -96,13 +97,17 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
         found = _phrases([word for _, _, word in words])
         if not found:
             continue
+        firsts = [phrase.first for phrase in found]
+        longest = max(phrase.last - phrase.first for phrase in found)
+        endings = [phrase.first for phrase in found if phrase.rule.flag == ENDING]
         begins_of_words = [begin for begin, _, _ in words]
         for begin, stop, place in inside:
             first, last = bisect_left(begins_of_words, begin), bisect_left(begins_of_words, stop)
             said: dict[str, str] = {}
-            for phrase in found:
+            near = slice(bisect_left(firsts, first - _REACH - longest), bisect_right(firsts, last + _REACH))
+            for phrase in found[near]:
                 flag = phrase.rule.flag
-                if flag in flags and flag not in said and _reaches(phrase, found, first, last):
+                if flag in flags and flag not in said and _reaches(phrase, endings, first, last):
                     said[flag] = text[words[phrase.first][0] : words[phrase.last - 1][1]]
             if said:
                 contexts[place] = Context(**said)
@@ -121,7 +126,7 @@ def _sentences(text: str, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _phrases(words: Sequence[str]) -> list[_Found]:
-    """List the phrases of rules among words, but for those that a longer one holds."""
+    """List the phrases of rules among words, by their first, but for those that a longer one holds."""
     rules = rules_by_first_word()
     found = [
         _Found(place, place + len(rule.words), rule)
@@ -129,18 +134,26 @@ def _phrases(words: Sequence[str]) -> list[_Found]:
         for rule in rules.get(word, ())
         if tuple(words[place : place + len(rule.words)]) == rule.words
     ]
-    return [phrase for phrase in found if not any(_holds(other, phrase) for other in found)]
+    kept: list[_Found] = []
+    reached = 0
+    for _, group in groupby(found, key=lambda phrase: phrase.first):
+        together = list(group)
+        last = max(phrase.last for phrase in together)
+        if last > reached:
+            kept += (phrase for phrase in together if phrase.last == last)
+            reached = last
+    return kept
 
 
-def _holds(longer: _Found, phrase: _Found) -> bool:
-    """Whether a phrase is part of a longer one."""
-    if longer.last - longer.first <= phrase.last - phrase.first:
-        return False
-    return longer.first <= phrase.first and phrase.last <= longer.last
+def _reaches(phrase: _Found, endings: Sequence[int], first: int, last: int) -> bool:
+    """Whether a phrase says what it says of a mention.
 
-
-def _reaches(phrase: _Found, found: Sequence[_Found], first: int, last: int) -> bool:
-    """Whether a phrase says what it says of a mention, from its first word to one past its last."""
+    Args:
+        phrase: the phrase.
+        endings: the first words of those that end others, in order.
+        first: the first word of the mention.
+        last: one past its last.
+    """
     if phrase.rule.direction == "after":
         between = range(phrase.last, first)
         reaches = phrase.last <= first
@@ -149,4 +162,4 @@ def _reaches(phrase: _Found, found: Sequence[_Found], first: int, last: int) -> 
         reaches = last <= phrase.first
     if not reaches or len(between) > _REACH:
         return False
-    return not any(other.rule.flag == ENDING and other.first in between for other in found)
+    return bisect_left(endings, between.start) == bisect_left(endings, between.stop)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, Self
 
@@ -31,6 +32,7 @@ from nymlink.core.store.manifest import read_manifest, require_files, write_dire
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.index.index import Index
 from nymlink.text.abbreviations import Definition, find_definitions
+from nymlink.text.expansion import occurrences
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -47,17 +49,35 @@ def glosses(text: str, definitions: Iterable[Definition]) -> list[tuple[int, int
 
 def carry_through(text: str, definitions: Sequence[Definition], hits: Sequence[Hit]) -> Iterator[Hit]:
     """Yield short forms whose long form is a name, where they stand, and their plurals."""
+    standing = _Standing(hits)
+    meant: dict[str, Hit] = {}
     for definition in {definition.short: definition for definition in definitions}.values():
-        meant = next((hit for hit in hits if _covers(hit, definition)), None)
-        if meant is None:
-            continue
-        pattern = re.compile(rf"(?<![^\W_]){re.escape(definition.short)}s?(?![^\W_])")
-        for match in pattern.finditer(text):
-            yield Hit(*match.span(), meant.words, meant.choice)
+        hit = standing.covering(definition.long_start, definition.long_end)
+        if hit is not None:
+            meant[definition.short] = hit
+            meant.setdefault(f"{definition.short}s", hit)
+    for start, end in occurrences(text, meant, letters=r"[^\W_]"):
+        hit = meant[text[start:end]]
+        yield Hit(start, end, hit.words, hit.choice)
 
 
-def _covers(hit: Hit, definition: Definition) -> bool:
-    return hit.start <= definition.long_start and definition.long_end <= hit.end
+class _Standing:
+    """The hits of a text, among which that is found which covers a stretch."""
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        self._ordered = sorted(enumerate(hits), key=lambda numbered: numbered[1].start)
+        self._starts = [hit.start for _, hit in self._ordered]
+        self._ends = list(accumulate((hit.end for _, hit in self._ordered), max))
+
+    def covering(self, start: int, end: int) -> Hit | None:
+        """Return the first of the hits that covers a stretch; ``None`` where none does."""
+        found: list[tuple[int, Hit]] = []
+        place = bisect_right(self._starts, start)
+        while place > 0 and self._ends[place - 1] >= end:
+            place -= 1
+            if self._ordered[place][1].end >= end:
+                found.append(self._ordered[place])
+        return min(found)[1] if found else None
 
 
 _LANGUAGE: Final = "en"

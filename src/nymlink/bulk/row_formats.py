@@ -32,6 +32,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.digests import digest
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
+from nymlink.corpus.readers.tables.workbooks import open_parquet, python_rows
 
 Record = tuple[int, bytes]
 """The 1-based line that a record begins in, and its bytes with all that follows up to the next record."""
@@ -145,7 +146,9 @@ def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
     """
     id = None if columns.id is None else _text(values.get(columns.id))
     language = None if columns.language is None else _text(values.get(columns.language))
-    text = _text(values.get(columns.text))
+    cell = values.get(columns.text)
+    # What is too long anyway is not copied: a small file can have a thousand such cells.
+    text = cell if isinstance(cell, str) and len(cell) > _LONGEST else _text(cell)
     if text is None:
         return Row(number, id, error=f"no text in {columns.text!r}")
     if len(text) > _LONGEST:
@@ -280,7 +283,7 @@ def _recognises(path: Path, _: str) -> bool:
 
 def _open(path: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return open_parquet(path)
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -332,7 +335,7 @@ def _slice(batches: Iterator[pa.RecordBatch], start: int, stop: int) -> list[dic
     for batch in batches:
         first, last = max(start - before, 0), min(stop - before, batch.num_rows)
         if first < last:
-            rows += batch.slice(first, last - first).to_pylist()
+            rows += python_rows(batch.slice(first, last - first))
         before += batch.num_rows
         if before >= stop:
             break

@@ -28,6 +28,8 @@ _LINE_END: Final = "\r\n"
 
 _LISTED: Final = 40
 """The most headers that a message lists, and the most characters of each."""
+_SHOWN: Final = 3
+"""The most places of one header that a message lists."""
 
 # Allow a cell as long as a line: clinical notes exceed the csv module's default of 128 KB.
 csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
@@ -145,8 +147,9 @@ def require_distinct(headers: Sequence[str], wanted: Collection[str], path: Path
     for header in wanted:
         if counts[header] > 1:
             places = [str(place) for place, other in enumerate(headers, start=1) if other == header]
+            numbers = " and ".join([*places[:_SHOWN], *["others"] * (len(places) > _SHOWN)])
             raise InputError(
-                f"columns {' and '.join(places)} have the same name, {header!r}: rename all but one of them",
+                f"columns {numbers} have the same name, {header[:_LISTED]!r}: rename all but one of them",
                 path=path,
                 line=line,
             )

@@ -146,8 +146,9 @@ def _is_utf8(path: Path) -> bool:
     return detect_utf16(head) is None and (declared is None or declared["name"].lower() in _UTF8)
 
 
-_ROOT: Final = re.compile(r"<([A-Za-z_][\w.-]*)[\s/>]")
-_PROLOGUE: Final = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
+# Possessive: what is no prologue is not tried in other ways.
+_PROLOGUE: Final = r"\s*+(?:(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*+)?>)\s*+)*+"
+_ROOT: Final = re.compile(rf"{_PROLOGUE}<([A-Za-z_][\w.-]*)[\s/>]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ class XmlRecord:
 
 def root_name(head: str) -> str:
     """Read the name of the root element off the first characters of a file; empty where there is none."""
-    match = _ROOT.match(_PROLOGUE.sub("", head).lstrip())
+    match = _ROOT.match(head)
     return match[1] if match else ""
 
 

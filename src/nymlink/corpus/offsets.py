@@ -114,11 +114,9 @@ def check_offsets(
     if start >= 0 and text[start:end] == surface:
         return start, end
     for form in filter(None, (surface, surface.strip())):
-        # A look-ahead, to find overlapping occurrences too.
-        occurrences = re.compile(f"(?={re.escape(form)})").finditer(
-            text, max(0, start - NEARBY), max(0, start + NEARBY + len(form))
-        )
-        nearest = min((match.start() for match in occurrences), key=lambda at: abs(at - start), default=None)
+        places = range(max(0, start - NEARBY), start + NEARBY + 1)
+        occurrences = (at for at in places if text.startswith(form, at))
+        nearest = min(occurrences, key=lambda at: abs(at - start), default=None)
         if nearest is not None:
             stop = nearest + len(form)
             problems.repair(

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -57,6 +58,7 @@ class OppositeWords(NamedTuple):
         amounts: prefix → meaning among the words for amounts.
         plain: kind → the words of its rows, of kinds without sides.
         phrases: phrase → what it is read as.
+        longest: letters of the longest prefix or suffix.
     """
 
     words: dict[str, set[Meaning]]
@@ -66,6 +68,7 @@ class OppositeWords(NamedTuple):
     amounts: dict[str, Meaning]
     plain: defaultdict[str, frozenset[str]]
     phrases: dict[str, str]
+    longest: int
 
 
 @cache
@@ -100,7 +103,8 @@ def opposites(language: str | None) -> OppositeWords:
                 prefixes[member].add((str(number), side))
                 if kind == "amount prefix":
                     amounts[member] = (amount, side)
-    return OppositeWords(words, prefixes, suffixes, frozenset(without), amounts, plain, phrases)
+    longest = max(map(len, [*prefixes, *suffixes]), default=0)
+    return OppositeWords(words, prefixes, suffixes, frozenset(without), amounts, plain, phrases, longest)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -108,7 +112,7 @@ def meanings(word: str, language: str | None) -> frozenset[Meaning]:
     """Look up in which groups a word of a language is, and on which side."""
     table = opposites(language)
     found = set(table.words.get(word, ()))
-    for size in range(1, len(word) - _STEM + 1):
+    for size in range(1, min(len(word) - _STEM, table.longest) + 1):
         start, stem = word[:size], word[size:]
         found.update((f"{group}:{stem}", side) for group, side in table.prefixes.get(start, ()))
         end, stem = word[-size:], word[:-size]
@@ -247,25 +251,39 @@ class _Comparison:
         )
 
     def _opposites(self, only_asked: Sequence[str], only_named: Sequence[str]) -> Contradiction | None:
-        for word in only_asked:
-            for other in only_named:
-                groups = self._groups(word) & self._groups(other)
-                # Those of a stem first: they say more.
-                for group in sorted(groups, key=lambda group: (-len(group), group)):
-                    if self._is_denied(group, word, only_asked) or self._is_denied(group, other, only_named):
-                        continue
-                    # A text that says both contradicts neither.
-                    if self._sides(only_asked, group).isdisjoint(self._sides(only_named, group)):
-                        side = min(self._sides([word], group))
-                        return Contradiction("opposite", word, other, (group, side))
+        shared = (
+            (word, other, group)
+            for word in dict.fromkeys(only_asked)
+            for other in dict.fromkeys(only_named)
+            # Those of a stem first: they say more.
+            for group in sorted(self._groups(word) & self._groups(other), key=lambda group: (-len(group), group))
+        )
+        first = next(shared, None)
+        if first is None:
+            return None
+        asked, named = self._sides(only_asked), self._sides(only_named)
+        wrong_asked, wrong_named = (not self._plain["wrong"].isdisjoint(each) for each in (only_asked, only_named))
+        for word, other, group in chain([first], shared):
+            # A text that says both contradicts neither.
+            if (
+                asked[group].isdisjoint(named[group])
+                and not (wrong_asked and self._is_plain(group, word))
+                and not (wrong_named and self._is_plain(group, other))
+            ):
+                return Contradiction("opposite", word, other, (group, min(self._sides([word])[group])))
         return None
 
-    def _is_denied(self, group: str, word: str, words: Sequence[str]) -> bool:
-        """Check whether a word without a prefix is said to be wrong: impaired tolerance is intolerance."""
-        return (group, WITHOUT) in self._meanings(word) and not self._plain["wrong"].isdisjoint(words)
+    def _is_plain(self, group: str, word: str) -> bool:
+        """Check whether a word has no prefix: what is wrong with it is its opposite ("impaired tolerance")."""
+        return (group, WITHOUT) in self._meanings(word)
 
-    def _sides(self, words: Sequence[str], group: str) -> set[str]:
-        return {side for word in words for own_group, side in self._meanings(word) if own_group == group}
+    def _sides(self, words: Sequence[str]) -> dict[str, set[str]]:
+        """Map the groups of words to the sides on which the words are."""
+        sides = defaultdict[str, set[str]](set)
+        for word in words:
+            for group, side in self._meanings(word):
+                sides[group].add(side)
+        return sides
 
     def _negation(
         self, asked: Sequence[str], named: Sequence[str], only_asked: Sequence[str], only_named: Sequence[str]
@@ -274,7 +292,7 @@ class _Comparison:
         if self._negations.isdisjoint(both) and not any(map(self._is_joined, both)):
             return None
         normal = self._plain["normal"]
-        well = next((word for word in asked if word in only_asked and word in normal), None)
+        well = next((word for word in asked if word in normal and word in only_asked), None)
         if well is not None and normal.isdisjoint(only_named):
             return Contradiction("normality", well, "")
         denied_by_query = self._denied(asked, negations=only_asked)
@@ -299,7 +317,7 @@ class _Comparison:
         return bool(self._prefixes) and word.startswith(self._prefixes)
 
     def _denied(
-        self, words: Sequence[str], *, negations: Sequence[str] | None = None, absence: bool = False
+        self, words: Sequence[str], *, negations: Iterable[str] | None = None, absence: bool = False
     ) -> dict[str, str]:
         """Map each negated word to the word that negates it.
 
@@ -309,12 +327,13 @@ class _Comparison:
             absence: whether names of an absence count, too ("radius aplasia").
         """
         plain, passed = self._plain, self._plain["passed over"]
+        counted = frozenset(words if negations is None else negations)
+        every_before = _nearest_before(words, passed)
+        every_after = _nearest_before(words[::-1], passed)[::-1]
         denied = {}
-        for place, word in enumerate(words):
-            if negations is not None and word not in negations:
+        for place, (word, before, after) in enumerate(zip(words, every_before, every_after, strict=True)):
+            if word not in counted:
                 continue
-            after = next((other for other in words[place + 1 :] if other not in passed), None)
-            before = next((other for other in reversed(words[:place]) if other not in passed), None)
             last = place == len(words) - 1
             with_preposition = word in plain["negation with preposition"] and not plain["preposition"].isdisjoint(
                 words[place + 1 : place + 2]
@@ -356,20 +375,31 @@ class _Comparison:
     def _series(self, text: str, members: Counter[str]) -> str:
         """Quote the words with one of these numerals, each with the word before it ("type 2")."""
         words = text.split(" ")
-        places = {place for place, word in enumerate(words) if members & self._numerals_of(word)}
+        places = {place for place, word in enumerate(words) if self._numerals_of(word) & members}
         return " ".join(word for place, word in enumerate(words) if not places.isdisjoint((place, place + 1)))
 
 
 def _subtract(words: Sequence[str], others: Sequence[str]) -> list[str]:
     """Subtract words as multisets."""
-    left = list(others)
+    left = Counter(others)
     more = []
     for word in words:
-        if word in left:
-            left.remove(word)
+        if left[word] > 0:
+            left[word] -= 1
         else:
             more.append(word)
     return more
+
+
+def _nearest_before(words: Sequence[str], passed: Collection[str]) -> list[str | None]:
+    """Find before each word the nearest that is not passed over; ``None`` where there is none."""
+    nearest: str | None = None
+    found: list[str | None] = []
+    for word in words:
+        found.append(nearest)
+        if word not in passed:
+            nearest = word
+    return found
 
 
 def _same_stem(word: str, other: str) -> bool:

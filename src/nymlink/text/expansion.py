@@ -1,9 +1,16 @@
-"""Expand abbreviations, in a mention or in a whole text."""
+"""Expand abbreviations, in a mention or in a whole text.
+
+A text may define thousands of short forms and use each thousands of times: nothing here looks at each definition
+for each use.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Final
 
 from nymlink.text.abbreviations import Definition
@@ -17,6 +24,82 @@ _COMPOUND_AFTER: Final = re.compile(r"-[^\W\d_]{3}")
 _GREEK_PLURALS: Final = ("boses", "choses", "ectases", "eses", "hoses", "noses", "roses", "stases", "yses")
 """Ends of plurals of words in -sis: "metastases", "psychoses"; not "diseases", "reductases", "doses"."""
 _CONSONANT_Y: Final = re.compile(r"[^\W\d_aeiou]y$")
+_WORD: Final = re.compile(r"\w+")
+_REACH: Final = 100
+"""Characters beside a bracket, more than four times those of a long form, in which a gloss is looked for."""
+
+
+class Glossary:
+    """The definitions of a text, found by the words with which their short forms begin.
+
+    Args:
+        definitions: as :func:`~nymlink.text.abbreviations.find_definitions` gives them.
+    """
+
+    def __init__(self, definitions: Iterable[Definition]) -> None:
+        self._of = defaultdict[str, list[Definition]](list)
+        for definition in definitions:
+            self._of[definition.short].append(definition)
+        # Of each definition and those after it, the first start.
+        self._starts: dict[str, list[int]] = {}
+        self._beginning = defaultdict[str, list[str]](list)
+        for short, known in self._of.items():
+            starts = (min(one.short_start, one.long_start) for one in reversed(known))
+            self._starts[short] = list(accumulate(starts, min))[::-1]
+            self._beginning[next(_words(short), "")].append(short)
+
+    def needed(self, text: str, offset: int | None = None) -> tuple[Definition, ...]:
+        """Choose the definitions that may be needed to expand a text, those of long forms in it too.
+
+        Args:
+            text: a mention.
+            offset: where it ends in the text of the definitions: of one short form the last definition that starts
+                before counts, else the first one; ``None``: the last one.
+        """
+        chosen: dict[str, Definition] = {}
+        waiting = [text]
+        while waiting:
+            words = dict.fromkeys(("", *_words(waiting.pop())))
+            forms = dict.fromkeys(form for word in words for form in (word, word.removesuffix("s"), f"{word}s"))
+            for short in (short for form in forms for short in self._beginning.get(form, ())):
+                if short not in chosen:
+                    chosen[short] = self._in_force(short, offset)
+                    waiting.append(chosen[short].long)
+        return tuple(chosen.values())
+
+    def _in_force(self, short: str, offset: int | None) -> Definition:
+        known = self._of[short]
+        return known[-1 if offset is None else max(bisect_left(self._starts[short], offset) - 1, 0)]
+
+
+def _words(text: str) -> Iterator[str]:
+    return (match[0].casefold() for match in _WORD.finditer(text))
+
+
+def occurrences(text: str, forms: Collection[str], *, letters: str = r"\w") -> Iterator[tuple[int, int]]:
+    """Find where forms stand in a text, no letter before or after them, by their start; the longest first.
+
+    Args:
+        text: the text.
+        forms: what is looked for; none is empty.
+        letters: what counts as a letter, as in a regular expression.
+
+    Returns:
+        The start and the end of each. They may overlap.
+    """
+    sizes = defaultdict[str, set[int]](set)
+    for form in forms:
+        sizes[form[0]].add(len(form))
+    if not sizes:
+        return
+    descending = {first: sorted(lengths, reverse=True) for first, lengths in sizes.items()}
+    begins = re.compile(rf"(?<!{letters})(?=[{re.escape(''.join(sizes))}])")
+    ends = re.compile(rf"(?!{letters})")
+    for match in begins.finditer(text):
+        start = match.start()
+        for end in (start + size for size in descending[text[start]]):
+            if end <= len(text) and text[start:end] in forms and ends.match(text, end):
+                yield start, end
 
 
 def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool = False) -> str:
@@ -27,7 +110,7 @@ def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool
 
     Args:
         mention: the surface form.
-        definitions: of one short form the last counts; see :func:`in_force`.
+        definitions: of one short form the last counts; see :class:`Glossary`.
         tokens_only: replace a short form of one word only, and only where white space, a slash or a comma delimits
             it, as the published queries of BioSyn do. Otherwise also in a compound ("APC-related") and in the
             plural ("RCCs"), and a bracket is left out that only repeats what stands before it ("adenomatous
@@ -38,7 +121,7 @@ def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool
     """
     long_forms = {
         definition.short: definition.long
-        for definition in definitions
+        for definition in Glossary(definitions).needed(mention)
         if not (tokens_only and " " in definition.short)
     }
     if not any(short.removesuffix("s") in mention for short in long_forms):
@@ -62,21 +145,13 @@ def expand_text(text: str, definitions: Iterable[Definition]) -> Rewritten:
         The new text, which maps offsets of the old one.
     """
     known = tuple(definitions)
+    glossary = Glossary(known)
     shorts = _both_numbers({definition.short: definition.long for definition in known})
     replacements = []
-    for match in _occurrences(text, shorts, tokens_only=False):
-        valid = in_force(known, match.end())
-        replacements.append(Replacement(match.start(), match.end(), expand(match[0], valid)))
+    for start, end in _occurrences(text, shorts, tokens_only=False):
+        short = text[start:end]
+        replacements.append(Replacement(start, end, expand(short, glossary.needed(short, end))))
     return rewrite(text, replacements)
-
-
-def in_force(definitions: Iterable[Definition], offset: int) -> tuple[Definition, ...]:
-    """Choose for each short form the last definition that starts before ``offset``, else its first one."""
-    chosen: dict[str, Definition] = {}
-    for definition in definitions:
-        if definition.short not in chosen or min(definition.short_start, definition.long_start) < offset:
-            chosen[definition.short] = definition
-    return tuple(chosen.values())
 
 
 def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done: set[str] | None = None) -> str:
@@ -89,36 +164,29 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
         done: short forms already replaced on the way here; ``None`` for the mention itself.
     """
     pieces, end = [], 0
-    for match in _occurrences(text, long_forms, tokens_only=tokens_only):
-        short = match[0]
+    for start, stop in _occurrences(text, long_forms, tokens_only=tokens_only):
+        short = text[start:stop]
         inner = set() if done is None else done
         if short in inner:
             continue
         inner.add(short)
         pieces += [
-            text[end : match.start()],
+            text[end:start],
             _expand(long_forms[short], long_forms, tokens_only=tokens_only, done=inner),
         ]
-        end = match.end()
+        end = stop
     return "".join(pieces) + text[end:]
 
 
-def _occurrences(text: str, shorts: Iterable[str], *, tokens_only: bool) -> list[re.Match[str]]:
+def _occurrences(text: str, shorts: Mapping[str, str], *, tokens_only: bool) -> Iterator[tuple[int, int]]:
     """Find short forms; a single letter only where it is all of the text: "T cell" is no testosterone cell."""
-    present = sorted(
-        (short for short in shorts if short in text and (len(short) > 1 or short == text)), key=len, reverse=True
-    )
-    if not present:
-        return []
-    matches = re.finditer(r"(?<!\w)(?:" + "|".join(map(re.escape, present)) + r")(?!\w)", text)
     stands_alone = _is_token if tokens_only else _is_word
-    return [
-        match
-        for match in matches
-        if stands_alone(
-            text[max(0, match.start() - _LOOK) : match.start()], text[match.end() : match.end() + _LOOK]
-        )
-    ]
+    done = 0
+    for start, end in occurrences(text, shorts):
+        if start >= done and (end - start > 1 or end - start == len(text)):
+            done = end
+            if stands_alone(text[max(0, start - _LOOK) : start], text[end : end + _LOOK]):
+                yield start, end
 
 
 def _is_token(before: str, after: str) -> bool:
@@ -170,13 +238,46 @@ def _plural(name: str) -> str:
 
 def _without_glosses(mention: str, long_forms: Mapping[str, str]) -> str:
     """Remove glosses: brackets that give the short form after the long one, or the long after the short."""
-    for bracket in reversed(brackets(mention)):
-        before = f" {normalise(mention[: bracket.opening])}"
-        inside = _CLAUSE_END.split(mention[bracket.opening + 1 : bracket.closing])[0].strip()
-        if any(
-            (inside == short and before.endswith(f" {normalise(long)}"))
-            or (before.endswith(f" {normalise(short)}") and normalise(inside) == normalise(long))
-            for short, long in long_forms.items()
-        ):
-            mention = mention[: bracket.opening].rstrip() + mention[bracket.closing + 1 :]
-    return mention
+    pairs = brackets(mention)
+    if not pairs:
+        return mention
+    normal = {short: (normalise(short), normalise(long)) for short, long in long_forms.items()}
+    shorts_of = defaultdict[str, set[str]](set)
+    for short, long in normal.values():
+        shorts_of[long].add(short)
+    reach = 4 * max(len(form) for pair in long_forms.items() for form in pair) + _REACH
+    removed: list[tuple[int, int]] = []
+    for bracket in reversed(pairs):
+        last = min(bracket.closing, bracket.opening + reach)
+        inside = _CLAUSE_END.split(_without(mention, bracket.opening + 1, last, removed))[0].strip()
+        longs = [normal[inside][1]] if inside in normal else []
+        expected = [*longs, *shorts_of.get(normalise(inside), ())]
+        if not expected:
+            continue
+        before = f" {normalise(mention[max(0, bracket.opening - reach) : bracket.opening])}"
+        if before.endswith(tuple(f" {form}" for form in expected)):
+            start = bracket.opening
+            while start > 0 and mention[start - 1].isspace():
+                start -= 1
+            while removed and removed[-1][1] <= bracket.closing:
+                removed.pop()
+            removed.append((start, bracket.closing + 1))
+    return _without(mention, 0, len(mention), removed)
+
+
+def _without(text: str, start: int, end: int, removed: list[tuple[int, int]]) -> str:
+    """Cut a stretch out of a text, without what was removed in it.
+
+    Args:
+        text: the text.
+        start: where the stretch begins.
+        end: where it ends.
+        removed: the starts and ends of what was removed, none before ``start``, from the last to the first.
+    """
+    pieces = []
+    for left, right in reversed(removed):
+        if left >= end:
+            break
+        pieces.append(text[start:left])
+        start = right
+    return "".join([*pieces, text[start:end]])

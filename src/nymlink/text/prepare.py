@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.text.abbreviations import Definition, find_definitions
-from nymlink.text.expansion import expand, in_force
+from nymlink.text.expansion import Glossary, expand
 from nymlink.text.languages import rules_for
 from nymlink.text.normalise import normalise
 from nymlink.text.spelling import correct
@@ -109,15 +109,18 @@ def expand_document(
     Returns:
         For each mention, in order, its surface forms: one, or one for each part of a composite mention.
     """
-    definitions = find_definitions(document.text, classic=as_published)
+    glossary = Glossary(find_definitions(document.text, classic=as_published))
 
     def surfaces(mention: Mention) -> tuple[str, ...]:
         if mention.prepared:
             return mention.parts or (mention.text,)
-        known = definitions if mention.end is None else in_force(definitions, mention.end)
+
+        def expanded(text: str) -> str:
+            return expand(text, glossary.needed(text, mention.end), tokens_only=as_published)
+
         if mention.parts:
-            return tuple(expand(part, known, tokens_only=as_published) for part in mention.parts)
-        surface = expand(mention.text, known, tokens_only=as_published)
+            return tuple(map(expanded, mention.parts))
+        surface = expanded(mention.text)
         return _split(surface, mention, composites, language_of(mention, language, as_published=as_published))
 
     return tuple(map(surfaces, document.mentions))

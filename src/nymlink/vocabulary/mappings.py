@@ -19,7 +19,7 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
 REQUIRED: Final = ("subject_id", "predicate_id", "object_id")
-_METADATA: Final = re.compile(r"#\s?(?P<key>\w+):\s*(?P<value>.*\S)")
+_METADATA: Final = re.compile(r"#\s?(?P<key>\w+):\s*+(?P<value>\S(?:.*\S)?)")
 _NO_TERM: Final = "sssom:NoTermFound"
 
 # Local names of predicates, and below of justifications, in lower case.

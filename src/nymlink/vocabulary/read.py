@@ -178,7 +178,7 @@ class _Syntax:
 _SYNTAXES: Final = (
     _Syntax(
         "OWL in Manchester syntax",
-        re.compile(r"^[ \t]*+(?:Prefix:\s+[\w.-]*:?\s*<|Ontology:[ \t]*+(?:<|$)|Class:\s+\S)", re.MULTILINE),
+        re.compile(r"^[ \t]*+(?:Prefix:\s++[\w.-]*+:?\s*+<|Ontology:[ \t]*+(?:<|$)|Class:\s+\S)", re.MULTILINE),
         _ROBOT,
     ),
     _Syntax(

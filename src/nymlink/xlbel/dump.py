@@ -129,7 +129,7 @@ def read_site(path: Path) -> Site:
         # Nothing could be read: say why.
         with _open(path, 0) as chunks:
             next(chunks, None)
-    root = re.search(r"<mediawiki\b[^>]*>", text := head.decode("utf-8", "replace"))
+    root = re.search(r"<mediawiki\b[^<>]*>", text := head.decode("utf-8", "replace"))
     if root is None:
         raise InputError(
             "this is no dump of a MediaWiki: its XML would begin with <mediawiki> (take the file "
@@ -137,7 +137,7 @@ def read_site(path: Path) -> Site:
             path=path,
         )
     language = re.search(r'xml:lang="([\w-]+)"', root[0])
-    names = re.findall(r'<namespace key="-?[1-9]\d*"[^>]*>([^<]+)</namespace>', text)
+    names = re.findall(r'<namespace key="-?[1-9]\d*"[^<>]*>([^<]+)</namespace>', text)
     return Site(language[1] if language else "", frozenset(unescape(name).lower() for name in names))
 
 

@@ -25,7 +25,7 @@ _END: Final = re.compile(
     # Chinese, Japanese, Urdu and Hindi put no space after a sentence, or need none.
     rf"[。！？｡。؟۔।॥]+[{_CLOSING}]*\s*"
     # A stop after one or two letters is that of an abbreviation or of an initial.
-    rf"|(?:(?<=\w\w\w)\.|(?<=[{_CLOSING}%])\.|[!?…]+)[{_CLOSING}]*\s+"
+    rf"|(?:(?<=\w\w\w)\.|(?<=[{_CLOSING}%])\.|(?<![!?…])[!?…]++)[{_CLOSING}]*+\s+"
 )
 _PAUSE: Final = re.compile(r"[\s、，；,;]+")
 

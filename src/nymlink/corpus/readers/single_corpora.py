@@ -82,7 +82,8 @@ ASKAPATIENT: Final[CorpusFormat] = Format(
 
 
 _LINE: Final = re.compile(
-    r"\s*([^|\s][^|]*)\|\|\s*([0-9]{1,9})\s*\|{1,2}\s*([0-9]{1,9})\s*\|\|([^|]*)\|\|(.*?)\|\|(.*)"
+    r"\s*([^|\s][^|]*)\|\|\s*([0-9]{1,9})\s*\|{1,2}\s*([0-9]{1,9})\s*\|\|([^|]*)\|\|(.*?)\|\|(.*)",
+    re.DOTALL,
 )
 
 
@@ -148,7 +149,7 @@ BIOSYN: Final[CorpusFormat] = Format(
 
 _ANNOTATIONS: Final = "ann"
 _TEXTS: Final = "corpus"
-_LINE_GSC: Final = re.compile(r"\[([0-9]{1,9})::([0-9]{1,9})\]\t\s*([A-Za-z]+)[_:](\w+)\s*\|\s*(\S.*?)\s*")
+_LINE_GSC: Final = re.compile(r"\[([0-9]{1,9})::([0-9]{1,9})\]\t\s*([A-Za-z]+)[_:](\w+)\s*\|\s*(\S(?:.*\S)?)\s*")
 
 _EXAMINED: Final = 20
 """Files of a folder examined to recognise the format; the file of an abstract without annotations is empty."""

@@ -153,7 +153,7 @@ def _feed_forward_ends(model: PreTrainedModel) -> list[nn.Module]:
         layers = [module for name, module in modules.items() if _LAYER.fullmatch(name)]
         ends = [layer for layer in layers if hasattr(layer, "mlp") and hasattr(layer, "mlp_norm")]
     if len(ends) != model.config.num_hidden_layers:
-        named = [match[1] for name in modules if (match := re.fullmatch(r".*\b0\.(.+)", name))]
+        named = [match[1] for name in modules if (match := re.fullmatch(r".*\b0\.(.+)", name, re.DOTALL))]
         raise InputError(
             f"a model of type {model.config.model_type} has {model.config.num_hidden_layers} layers, but "
             f"{len(ends)} places for adapters were found in them. Its first layer has: "

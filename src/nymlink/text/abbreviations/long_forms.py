@@ -29,8 +29,11 @@ from nymlink.text.rewriting import is_balanced
 _GREEK: Final = r"(?:alpha|beta|gamma|delta|epsilon|zeta|omega|[α-ω])"
 _DESCRIPTOR: Final = r"(?:cis|trans|tert|sec|iso|ortho|meta|para|endo|exo|rac|bis|tris|nor|threo|erythro)"
 _GROUP: Final = r"(?:\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|\[[^\s\[\]]*\])"
-_LOCANT: Final = rf"(?:\d+[a-h]?['′’]*|(?:[A-Z]['′’]*|{_GREEK}\d*|{_DESCRIPTOR})(?=[-‐–,(\[\d]){_GROUP}?|{_GROUP})"
-_PREFIX: Final = re.compile(rf"(?:{_LOCANT}[-‐–,:]*)+", re.IGNORECASE)
+# Each text is read in one way alone: the time to see that one has other things in it must not explode.
+_WORD: Final = rf"(?:{_GREEK}|{_DESCRIPTOR})(?=[-‐–,(\[\d])"
+_LETTER: Final = r"[A-Z]['′’]*+(?=[-‐–,(\[\d])"
+_LOCANT: Final = rf"(?:\d++(?:(?!{_WORD})[a-h])?+['′’]*+|(?:{_WORD}|{_LETTER})(?:{_GROUP})?+|{_GROUP})"
+_PREFIX: Final = re.compile(rf"(?:{_LOCANT}[-‐–,:]*+)++", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"[\s/]")
 _GREEK_BEFORE: Final = re.compile(rf"(?:^|(?<=[\s(\[])){_GREEK}\s$", re.IGNORECASE)
 _NUMBER_BEFORE: Final = re.compile(r"(?:^|(?<=[\s(\[]))\d{1,2}\s$")
@@ -71,7 +74,7 @@ def _opens(text: str, offset: int, end: int) -> bool:
     return depth > 0
 
 
-_WORD: Final = re.compile(r"[^\W_]+")
+_WORD_LONG_FORMS: Final = re.compile(r"[^\W_]+")
 # A long form is a phrase of one clause: no list of words, no alternatives. "1, 2-dioxygenase" is not a list.
 _LIST: Final = re.compile(r",\s*[^\W\d]|\bor\b|\band\b")
 _SENTENCES: Final = re.compile(r"(?<!\b\w)[.!?;:]\s")
@@ -174,7 +177,9 @@ def _with_descriptor(text: str, start: int) -> int:
 def _words(candidate: str) -> tuple[_Word, ...]:
     """List the words of a text; a bracket is asked for several times in a row."""
     folded = fold(candidate)
-    return tuple(_word(candidate, folded, match.start(), match.end()) for match in _WORD.finditer(candidate))
+    return tuple(
+        _word(candidate, folded, match.start(), match.end()) for match in _WORD_LONG_FORMS.finditer(candidate)
+    )
 
 
 def _word(text: str, folded: str, start: int, end: int) -> _Word:
@@ -263,7 +268,7 @@ def _plausible(letters: str, cost: tuple[int, int, int], long: str, phrase: Sequ
 
 _LAST_WORDS: Final = re.compile(r"(?:(?<![^\s(])([^\W\d_]{4,})\s+)?(?<![^\W\d_])([^\W\d_]{4,})\s*$")
 _TWO_WORDS: Final = re.compile(r"(?<![^\s(])([^\W\d_]{4,})\s+([^\W\d_]{4,})\s*$")
-_PHRASE: Final = re.compile(r"\s+(?:of|with|in|for|from|by|on|at)\s")
+_PHRASE: Final = re.compile(r"\s(?:of|with|in|for|from|by|on|at)\s")
 _SYMBOL: Final = re.compile(r"[A-Z](?:[a-z]?\([A-Za-z]{1,4}\)|-?[a-z]{1,5}|[a-z][A-Z]|[A-Z][a-z]|[A-Z]{1,2}\d)")
 
 
@@ -313,7 +318,7 @@ def _before_a_phrase(short: str, candidate: str) -> LongForm | None:
     if len(letters) < 3 or not letters.isalpha():
         return None
     for phrase in list(_PHRASE.finditer(candidate))[:-3:-1]:
-        found = best_long_form(letters, candidate[: phrase.start()])
+        found = best_long_form(letters, candidate[: phrase.start()].rstrip())
         if found is not None and found.skipped_words == 0 and -found.unmatched == len(letters):
             return found
     return None

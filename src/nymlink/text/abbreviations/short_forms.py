@@ -170,10 +170,10 @@ def _short_beside_others(text: str, bracket: Bracket) -> Iterator[Place]:
     """List short forms after other pieces, after words that lead in, or before a value."""
     if not _stands_alone(text, bracket):
         return
-    before = clause_before(text, bracket.opening)
     for number, piece in enumerate(_pieces(text, bracket)):
         for short in _shorts(piece):
             if len(short.text) > 1 and (number > 0 or short.text != piece.text):
+                before = clause_before(text, bracket.opening)
                 yield Place(short, before, exact=number > 0 or piece.sign in _COMPARISONS)
 
 

@@ -20,9 +20,9 @@ _TABLE: Final = Path(__file__).parent / "data" / "composite.tsv"
 _MOST_PARTS: Final = 20
 """Parts of a composite mention; a text with more is no name."""
 
-_CONJUNCTION: Final = re.compile(r"(?:,\s+|\s+)(?:and/or|and|or|&)\s+", re.IGNORECASE)
-_COMMA: Final = re.compile(r",\s+")
-_PREPOSITION: Final = re.compile(r"\s+(of|in|to)\s+", re.IGNORECASE)
+# Words have single blanks between them by then.
+_CONJUNCTION: Final = re.compile(r",? (?:and/or|and|or|&) ", re.IGNORECASE)
+_PREPOSITION: Final = re.compile(r" (of|in|to) ", re.IGNORECASE)
 _DETERMINER: Final = re.compile(r"^(?:(?:both|the|of|in|to)\s+)+", re.IGNORECASE)
 _SLASH: Final = re.compile(r"(?<!\S)(?!and/or\b)([^\W\d_][\w-]+)/([^\W\d_][\w-]+)(?!\S)")
 _NUMBER: Final = re.compile(r"\d+[a-z]?|[ivx]+|[a-z]", re.IGNORECASE)
@@ -123,7 +123,7 @@ def _conjuncts(text: str) -> tuple[str, ...]:
     A number or letter before the last conjunction is completed: "type 1, | type 2 | and 3 diabetes".
     """
     *groups, last = _CONJUNCTION.split(text)
-    listed = [item.strip(" ,") for group in groups for item in _COMMA.split(group)]
+    listed = [item.strip(" ,") for group in groups for item in group.split(", ")]
     numbered = _NUMBERED.fullmatch(listed[0]) if listed else None
     if numbered:
         listed = [numbered[1] + item if _NUMBER.fullmatch(item) else item for item in listed]

@@ -118,7 +118,6 @@ _STEP_3: Final = (
     *(("ful", ""), ("ness", "")),
 )
 _STEP_4: Final = tuple("ement ance ence able ible ment ant ent ism ate iti ous ive ize al er ic ou".split())
-_MEASURE: Final = re.compile("v+c+")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -173,7 +172,7 @@ def _pattern(word: str) -> str:
 
 def _measure(word: str) -> int:
     """Count the sequences of vowels that consonants follow."""
-    return len(_MEASURE.findall(_pattern(word)))
+    return _pattern(word).count("vc")
 
 
 def _has_vowel(word: str) -> bool:

@@ -19,8 +19,8 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, ge
 
 from nymlink.core.errors import InputError, MissingExtraError
 
-_KEY: Final = re.compile(r"""\s*(?P<quote>["']?)(?P<key>[^"'=\[\]]+?)(?P=quote)\s*=""")
-_TABLE: Final = re.compile(r"""\s*(?P<array>\[)?\[\s*(?P<table>[^\[\]]+?)\s*\]""")
+_KEY: Final = re.compile(r"""\s*+(?P<quote>["']?)(?P<key>[^"'=\[\]]++)(?P=quote)\s*=""")
+_TABLE: Final = re.compile(r"""\s*+(?P<array>\[)?\[(?P<table>[^\[\]]++)\]""")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
     lengths: Counter[str] = Counter()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if header := _TABLE.match(line):
-            first, *others = (part.strip(" \"'") for part in header["table"].split("."))
+            first, *others = (part.strip(" \"'") for part in header["table"].strip().split("."))
             lengths[first] += header["array"] is not None
             current = (first, str(lengths[first]), *others) if lengths[first] else (first, *others)
             if current[: len(table) + 1] == (*table, key):

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _MAGIC: Final = b"PAR1"
 _ROWS: Final = 1000
 """Rows that are in memory as Python values at a time."""
+_BATCH_BYTES: Final = 1 << 26
+"""Bytes that they take at most, where the file says what they take."""
 
 
 def _recognises_parquet(path: Path, _: str) -> bool:
@@ -91,7 +93,7 @@ def parquet_rows(path: Path, problems: Problems, raw: bytes | None = None) -> It
 
 def _open_parquet(path: Path, raw: bytes | None = None) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path if raw is None else pa.BufferReader(raw))
+        return open_parquet(path if raw is None else pa.BufferReader(raw))
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -102,12 +104,45 @@ def _rows_parquet(file: pq.ParquetFile, path: Path, problems: Problems) -> Itera
     """Yield the rows with their numbers, up to a place where the file is damaged."""
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=_ROWS):
-            for row in batch.to_pylist():
+        for batch in file.iter_batches(batch_size=_batch_rows(file.metadata)):
+            for row in python_rows(batch):
                 number += 1
                 yield number, row
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         problems.reject(path, number + 1, f"damaged ({_first_line(error)}): nothing after this can be read")
+
+
+def open_parquet(source: Path | pa.NativeFile) -> pq.ParquetFile:
+    """Open a Parquet file whose texts are read as they are stored: one that is repeated is in memory once.
+
+    Raises:
+        pyarrow.ArrowException, OSError, UnicodeDecodeError: this is none, or a damaged one.
+    """
+    with pq.ParquetFile(source) as file:
+        texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+    return pq.ParquetFile(source, read_dictionary=texts)
+
+
+def python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Return the rows of a batch; equal texts of a column are one object."""
+    columns = [_python_values(column) for column in batch.columns]
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _python_values(column: pa.Array) -> list[Any]:
+    if not isinstance(column, pa.DictionaryArray):
+        values: list[Any] = column.to_pylist()
+        return values
+    used = column.indices.unique().drop_null()
+    texts = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))
+    return [texts.get(place) for place in column.indices.to_pylist()]
+
+
+def _batch_rows(metadata: pq.FileMetaData) -> int:
+    """Say how many rows to read at a time, by what the file says of the largest."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    largest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return min(max(_BATCH_BYTES // max(largest, 1), 1), _ROWS)
 
 
 def _value_parquet(value: Any) -> Any:
@@ -143,7 +178,7 @@ _MOST_ROWS: Final = 1 << 20
 """The most rows of a sheet in programs that make workbooks; the library fills the gap before a larger number."""
 _LOADING: Final = threading.Lock()
 """Held while a workbook is opened: warnings and standard output are those of the process, not of a thread."""
-_MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
+_MERGED: Final = re.compile(rb'<mergeCell\s[^<>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
 
 
 def _recognises(path: Path, _: str) -> bool:
@@ -318,12 +353,13 @@ class _Merged:
 
     def fill(self, number: int, cells: list[Any]) -> list[Any]:
         """Return a row with the values of the merged cells that cover it."""
+        self._open = [area for area in self._open if area[1] >= number]
         while self._waiting and self._waiting[-1][0] <= number:
             _, left, bottom, right = self._waiting.pop()
             value = cells[left - 1] if left <= len(cells) else None
-            if value is not None:
+            # Merged cells do not overlap, but in a file that is made to take long.
+            if value is not None and not any(area[0] <= right and left <= area[2] for area in self._open):
                 self._open.append((left, bottom, right, value))
-        self._open = [area for area in self._open if area[1] >= number]
         for left, _, right, value in self._open:
             cells += [None] * (min(right, _MOST_COLUMNS) - len(cells))
             cells[left - 1 : right] = [value] * (min(right, len(cells)) - left + 1)

@@ -163,7 +163,7 @@ class FunctionalParser:
                     self.statements.add_synonym_type(subject, predicate, text, type_.text)
 
 
-_SIGN: Final = re.compile(r"^\s*(?:Prefix\s*\(\s*[\w.-]*:\s*=|Ontology\s*\()", re.MULTILINE)
+_SIGN: Final = re.compile(r"^[^\S\n]*(?:Prefix\s*\(\s*[\w.-]*:\s*=|Ontology\s*\()", re.MULTILINE)
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001

@@ -169,7 +169,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 _SIGN: Final = re.compile(
-    r"^\s*(?:@prefix\s+[\w.-]*:\s*<|@base\s+<|PREFIX\s+[\w.-]*:\s*<|<[a-z]+:[^<>\s]+>\s+<[a-z]+:[^<>\s]+>\s+[<\"])",
+    r"^[^\S\n]*(?:@prefix\s+[\w.-]*:\s*<|@base\s+<|PREFIX\s+[\w.-]*:\s*<|<[a-z]+:[^<>\s]+>\s+<[a-z]+:[^<>\s]+>\s+[<\"])",
     re.MULTILINE | re.IGNORECASE,
 )
 

@@ -85,7 +85,7 @@ HGNC: Final[VocabularyFormat] = Format(
 
 
 PREFIX: Final = "ICD10CM:"
-_LINE: Final = re.compile(r"\d{5} (?P<code>[A-Z][0-9][0-9A-Z ]{5}) [01] (?P<short>.{60}) (?P<long>.*\S.*)")
+_LINE: Final = re.compile(r"\d{5} (?P<code>[A-Z][0-9][0-9A-Z ]{5}) [01] (?P<short>.{60}) (?P<long>\s*\S.*)")
 _LINES_CHECKED: Final = 20
 _CATEGORY: Final = 3
 
