@@ -26,7 +26,11 @@ _ADDRESSES: Final = 6 << 30
 _GROWTH: Final = 1 << 30
 """Bytes by which the memory of a process may grow."""
 _LONGEST_MESSAGE: Final = 2000
-_PRELOADED: Final = (__name__, "nymlink.index.index", "nymlink.linking.linker", "torch", "transformers")
+_PRELOADED: Final = (
+    *(__name__, "nymlink.index.index", "nymlink.linking.linker", "nymlink.rerank.cross_encoder"),
+    *("nymlink.rerank.dual_encoder", "nymlink.train.engine.checkpoint", "nymlink.encode.torch_backend"),
+    *("nymlink.encode.onnx_backend", "transformers.models.bert.modeling_bert", "torch.optim"),
+)
 
 
 class Attempt(NamedTuple):

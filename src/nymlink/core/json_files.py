@@ -19,6 +19,15 @@ from nymlink.core.problems import Problems
 
 T = TypeVar("T")
 
+_SIMPLE: Final[Mapping[str, Any]] = {
+    "bool": bool,
+    "int": int,
+    "float": (int, float),
+    "str": str,
+    "None": type(None),
+}
+_LONGEST: Final = 200
+
 
 def member(value: Any, key: str, kind: type[T]) -> T:
     """Return a member of a JSON object, checked to be of type ``kind``.
@@ -28,7 +37,7 @@ def member(value: Any, key: str, kind: type[T]) -> T:
     """
     item = value.get(key) if isinstance(value, Mapping) else None
     if not isinstance(item, kind):
-        raise ValueError(f"{key!r} is {item!r}, not of the type {kind.__name__}")
+        raise ValueError(f"{key!r} is {_shown(item)}, not of the type {kind.__name__}")
     return item
 
 
@@ -37,21 +46,36 @@ def to_dataclass(cls: type[T], value: Any) -> T:
 
     Raises:
         ValueError: ``value`` is not an object, its members are not the fields of the class, or one is not of the
-            type of its default.
+            type that its field declares.
     """
-    known: Any = {field.name: field.default for field in fields(cls) if field.init}  # type: ignore[arg-type]
+    known: Any = {field.name: field for field in fields(cls) if field.init}  # type: ignore[arg-type]
     if not isinstance(value, Mapping) or not value.keys() <= known.keys():
-        raise ValueError(f"{value!r} is not an object with the members {', '.join(known)}")
-    for name, default in known.items():
-        if default is MISSING and name not in value:
-            raise ValueError(f"{value!r} has no {name!r}")
-        if isinstance(default, bool | int | float | str) and not _same_type(value.get(name, default), default):
-            raise ValueError(f"{name!r} is {value[name]!r}, not of the type {type(default).__name__}")
+        raise ValueError(f"{_shown(value)} is not an object with the members {', '.join(known)}")
+    for name, field in known.items():
+        if name not in value:
+            if field.default is MISSING and field.default_factory is MISSING:
+                raise ValueError(f"{_shown(value)} has no {name!r}")
+        elif not _fits(value[name], str(field.type)):
+            raise ValueError(f"{name!r} is {_shown(value[name])}, not of the type {field.type}")
     return cls(**value)
 
 
-def _same_type(value: Any, default: Any) -> bool:
-    return isinstance(value, int | float if isinstance(default, float) else type(default))
+def _fits(value: Any, declared: str) -> bool:
+    """Whether a value has the type that its field declares; types that JSON does not have are not checked."""
+    names = declared.split(" | ")
+    if not _SIMPLE.keys() >= set(names):
+        return True
+    # True is a number for Python, not in JSON.
+    return any(isinstance(value, _SIMPLE[name]) and (type(value) is not bool or name == "bool") for name in names)
+
+
+def _shown(value: Any) -> str:
+    """Format a value for a message, in short."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 _MAX_BYTES: Final = 512 << 20

@@ -38,6 +38,7 @@ class OnnxNetwork:
         self.precision = precision
         config = ModelConfig.read(folder)
         path = folder / FILES[precision]
+        self._path = path
         self.pad_id = config.pad_id
         self._settings = settings
         self._exported = export_notes(folder)
@@ -71,7 +72,9 @@ class OnnxNetwork:
         except Exception as error:
             if "allocate" in str(error):
                 raise MemoryError from error
-            raise
+            raise InputError(
+                f"this graph cannot be run ({error}): export or fetch it again", path=self._path
+            ) from error
         if output.ndim == 3:
             return _unit(_pool(output, mask, self._settings))
         # Only graphs that nymlink exported are known to normalise their vectors.

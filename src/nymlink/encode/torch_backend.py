@@ -104,7 +104,9 @@ class TorchNetwork:
             # On a CPU torch has no error class for memory.
             if "can't allocate memory" in str(error):
                 raise MemoryError from error
-            raise
+            raise InputError(
+                f"the model cannot be run ({error}): its configuration is damaged; fetch it again"
+            ) from error
 
     def digest(self) -> str:
         """Compute the digest of the folder's weights and configuration."""

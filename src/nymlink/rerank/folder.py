@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError
 from nymlink.core.json_files import member
+from nymlink.core.store.foreign_folders import read_json_file
 from nymlink.core.store.manifest import read_manifest, write_manifest
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.encode.cached_vectors import EmbeddingCache
@@ -155,7 +155,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 def _kind(folder: Path) -> Any:
     """Read the kind of a folder; ``None`` without a readable manifest, which ``read_manifest`` then reports."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_json_file(folder / MANIFEST)
     except (OSError, ValueError):
         return None
     return manifest.get("kind") if isinstance(manifest, dict) else None

@@ -197,3 +197,18 @@ def _unlisted(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     files = {name: size for name, size in manifest["files"].items() if name == "head.safetensors"}
     write_manifest(folder, {**manifest, "files": files})
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs links and pipes")
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("odd", ["link", "device", "pipe"])
+def test_files_elsewhere_pipes_and_devices_are_refused(folder: Path, tmp_path: Path, name: str, odd: str) -> None:
+    (folder / name).rename(tmp_path / "elsewhere")
+    if odd == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to(tmp_path / "elsewhere" if odd == "link" else "/dev/zero")
+    for load in (Encoder.load, TorchModel.load):
+        with pytest.raises(InputError, match=r"this is a (link to a file outside of|pipe or a device)") as caught:
+            load(folder)
+        assert caught.value.path == str(folder / name)

@@ -74,7 +74,7 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
 
     Raises:
         OSError: there is no such file.
-        ValueError: the file holds no array, or is truncated.
+        ValueError: the file holds no array of numbers, or is truncated.
     """
     # Copy-on-write, not read-only: compiled code often rejects read-only arrays even if it does not write.
     try:
@@ -82,6 +82,8 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
     except (EOFError, ArithmeticError, SyntaxError, TokenError, TypeError) as error:
         # NumPy parses the header as Python, so that damage raises errors of the parser.
         raise ValueError(f"{name}.npy is not an array ({error})") from error
+    if mapped.dtype.kind not in "biuf" or not mapped.dtype.isnative:
+        raise ValueError(f"{name}.npy holds {mapped.dtype}, no numbers of this processor")
     if not mapped.ndim:
         raise ValueError(f"{name}.npy holds a single value")
     if scattered and hasattr(mmap, "MADV_RANDOM") and isinstance(mapped.base, mmap.mmap):

@@ -11,16 +11,21 @@ import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Final
 
 from nymlink.core.errors import StoreError
 from nymlink.core.store.atomic import atomic_directory, atomic_file, output_errors
 from nymlink.core.store.digests import file_digest, json_digest
+from nymlink.core.store.foreign_folders import leads_outside, read_json_file
 from nymlink.core.store.output_checks import require_replaceable, with_article
 from nymlink.core.store.ownership import MANIFEST, manifest_of
 
 _OWN: Final = "digest"
 """The key of the manifest's own digest, computed over all other entries."""
+
+_SHOWN: Final = 200
+"""Characters of a name in a message."""
 
 _REMEDIES: Final = {
     "adapter": "train it again",
@@ -103,7 +108,7 @@ def read_manifest(
 
     Raises:
         StoreError: the directory does not exist or is of another kind or format version, or the manifest or a file
-            that it names is missing or damaged.
+            that it names is missing, damaged, or a link to a file outside of the directory.
     """
     directory = Path(directory)
     manifest = _read(directory, kind)
@@ -185,11 +190,23 @@ def _check_size(directory: Path, manifest: Mapping[str, Any], name: str) -> None
         size = manifest["files"][name]["size"]
     except (LookupError, TypeError) as error:
         raise StoreError(f"{MANIFEST} is damaged ({error}): {remedy(kind)}", path=directory) from error
-    if not file.is_file():
-        raise StoreError(f"{name} is missing: {remedy(kind)}", path=directory)
-    if file.stat().st_size != size:
+    try:
+        found = file.stat()
+    # ValueError: a name with a character that names cannot have.
+    except (OSError, ValueError):
+        found = None
+    if found is None or not S_ISREG(found.st_mode):
+        raise StoreError(f"{name[:_SHOWN]} is missing: {remedy(kind)}", path=directory)
+    _require_inside(directory, name)
+    if found.st_size != size:
+        raise StoreError(f"{name} has {found.st_size} bytes instead of {size}: {remedy(kind)}", path=directory)
+
+
+def _require_inside(directory: Path, name: str) -> None:
+    if leads_outside(directory, directory / name):
         raise StoreError(
-            f"{name} has {file.stat().st_size} bytes instead of {size}: {remedy(kind)}", path=directory
+            f"{name} is a link to a file outside of the directory, and that was refused: copy the file into it",
+            path=directory,
         )
 
 
@@ -209,16 +226,17 @@ def _read(directory: Path, kind: str) -> dict[str, Any]:
     try:
         manifest = manifest_of(directory)
         if manifest is None:
-            json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+            read_json_file(directory / MANIFEST)
     except FileNotFoundError as error:
         what = f"not a nymlink {kind}: it has no {MANIFEST}" if directory.is_dir() else f"no such {kind}"
         raise StoreError(what, path=directory) from error
     except NotADirectoryError as error:
         raise StoreError(f"this is a file, not {with_article(kind)}", path=directory) from error
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise StoreError(
             f"the manifest cannot be read ({error}): {remedy(kind)}", path=directory / MANIFEST
         ) from error
     if manifest is None:
         raise StoreError(f"this is not a nymlink {kind} but a directory of something else", path=directory)
+    _require_inside(directory, MANIFEST)
     return manifest

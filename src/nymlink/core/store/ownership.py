@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final, NamedTuple
 
 from nymlink.core.store.atomic import is_leftover
+from nymlink.core.store.foreign_folders import read_json_file
 
 MANIFEST: Final = "manifest.json"
 """The file that describes a directory and lists its files (:mod:`nymlink.core.store.manifest`)."""
@@ -87,7 +87,7 @@ def foreign_files(directory: Path, manifest: dict[str, Any]) -> Iterator[str]:
 def _read_object(path: Path) -> dict[str, Any] | None:
     """Read a JSON object from a file; ``None`` where there is no such file, or no object in it."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, RecursionError):
+        value = read_json_file(path)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
         return None
     return value if isinstance(value, dict) else None

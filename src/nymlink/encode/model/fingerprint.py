@@ -13,7 +13,7 @@ from nymlink.core.files import sha256
 from nymlink.core.store.manifest import read_manifest
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.encode.model.folder import weight_files
-from nymlink.encode.model.settings import EncoderSettings, read_json
+from nymlink.encode.model.settings import EncoderSettings, read_json, require_own_files
 
 _IGNORED: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """Keys of ``config.json`` that change no vector: where a model comes from, and how its weights were stored."""
@@ -116,13 +116,15 @@ FORMAT: Final = 2
 
 
 def check_saved(folder: Path) -> None:
-    """Check that a folder that nymlink wrote is complete and undamaged; others have no manifest to check by.
+    """Check that a model's files are its own, and, where nymlink wrote it, complete and undamaged.
 
     Not for a model on the hub: only some of its files are fetched, and they are checked then.
 
     Raises:
+        InputError: a file is a link to one outside of the folder, or no file but a pipe or a device.
         StoreError: a file is missing or damaged, or the folder is of another kind or version.
     """
+    require_own_files(folder)
     if (folder / MANIFEST).is_file():
         read_manifest(folder, kind=KIND, version=FORMAT)
 

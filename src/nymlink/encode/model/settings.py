@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import InputError
+from nymlink.core.store.foreign_folders import leads_outside, read_json_file
 
 _NAME: Final = "config.json"
 _COUNTED_FROM_PADDING: Final = frozenset(
@@ -51,7 +52,9 @@ class ModelConfig:
             longest = int(config.get("max_position_embeddings") or 0)
             # DistilBERT has another key for it.
             width = int(config.get("hidden_size") or config.get("dim") or 0)
-        except (KeyError, TypeError, ValueError) as error:
+            if not 0 <= pad_id < vocabulary_size:
+                raise ValueError(f"pad_token_id {pad_id} is none of {vocabulary_size} tokens")
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"not the configuration of an encoder ({error!r})", path=folder / _NAME) from error
         if str(config.get("model_type")) in _COUNTED_FROM_PADDING:
             longest -= pad_id + 1
@@ -65,11 +68,10 @@ def read_json(path: Path, kind: type[Any]) -> Any:
         InputError: it is missing, damaged, or holds something else.
     """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = read_json_file(path)
     except FileNotFoundError as error:
         raise InputError("no such file: the model folder is incomplete", path=path) from error
-    # RecursionError: too many nested brackets.
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"cannot be read ({error}): fetch the model again", path=path) from error
     if not isinstance(value, kind):
         raise InputError(f"holds no JSON {'object' if kind is dict else kind.__name__}", path=path)
@@ -78,6 +80,8 @@ def read_json(path: Path, kind: type[Any]) -> Any:
 
 _ADAPTERS: Final = "adapter_config.json"
 _SHOWN: Final = 120
+_READ: Final = frozenset({".bin", ".data", ".json", ".model", ".onnx", ".safetensors", ".txt"})
+"""Endings of the files of models."""
 
 
 def require_self_contained(folder: Path) -> None:
@@ -103,6 +107,24 @@ def require_self_contained(folder: Path) -> None:
         weights = read_json(path, dict).get("weight_map")
         for file in weights.values() if isinstance(weights, dict) else ():
             require_inside(file, path)
+
+
+def require_own_files(folder: Path) -> None:
+    """Check that the files of a model, and those in its folders, are files, and in it.
+
+    Raises:
+        InputError: one is a link to a file outside, or a pipe or a device.
+    """
+    for path in (*folder.glob("*"), *folder.glob("*/*")):
+        if path.suffix not in _READ or not path.exists() or path.is_dir():
+            continue
+        if leads_outside(folder, path):
+            raise InputError(
+                "this is a link to a file outside of the model, and that was refused: copy the file into it",
+                path=path,
+            )
+        if not path.is_file():
+            raise InputError("this is a pipe or a device, not a file: fetch the model again", path=path)
 
 
 def refuse_code(code: object, path: Path) -> None:

@@ -26,6 +26,7 @@ from nymlink.encode.model.settings import (
     require_self_contained,
     write_json,
 )
+from nymlink.encode.model.tokens.harmless import require_harmless
 from nymlink.text.normalise import HAN, KANA, LATIN, main_script
 
 Ids = npt.NDArray[np.int64]
@@ -77,8 +78,21 @@ class Tokens:
 
 
 def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
-    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` set."""
-    encodings = tokenizer.encode_batch_fast([_without_surrogates(name) for name in names])
+    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` set.
+
+    Raises:
+        InputError: the tokenizer fails, as one whose patterns explode.
+    """
+    try:
+        encodings = tokenizer.encode_batch_fast([_without_surrogates(name) for name in names])
+    # What the library panics with is no Exception, and has no public name. Its message may quote a text.
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+            raise
+        raise InputError(
+            f"the tokenizer of the encoder fails ({type(error).__name__}): it is damaged, or its patterns take "
+            "too long; fetch the model again"
+        ) from error
     ids = [encoding.ids for encoding in encodings]
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -155,6 +169,8 @@ _FILE: Final = "tokenizer.json"
 _CONFIG: Final = "tokenizer_config.json"
 _ROLES: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
+_SHOWN: Final = 300
+
 _WORD_START: Final = "\u2581"
 """SentencePiece's mark of the start of a word: a token of its own before an unknown word."""
 
@@ -168,26 +184,40 @@ def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
     """
     path = folder / _FILE
     if path.is_file():
+        require_harmless(path)
         try:
             tokenizer = Tokenizer.from_file(str(path))
         # The library raises nothing more specific.
         except Exception as error:
-            raise InputError(f"not a tokenizer ({error}): fetch the model again", path=path) from error
+            raise InputError(f"not a tokenizer ({_short(error)}): fetch the model again", path=path) from error
     else:
         tokenizer = _load_old_tokenizer(folder)
-    size, model_size = tokenizer.get_vocab_size(), ModelConfig.read(folder).vocabulary_size
-    if size > model_size:
+    config = ModelConfig.read(folder)
+    # Before the first text: a file may ask for padding without end.
+    tokenizer.no_padding()
+    try:
+        # Of an empty text, those that are put around each.
+        around = tokenise(tokenizer, [""]).ids.tolist()
+    except InputError as error:
+        raise InputError(error.message, path=folder) from error
+    ids = {*tokenizer.get_vocab().values(), *around}
+    if (size := 1 + max(ids, default=0)) > config.vocabulary_size:
         raise InputError(
             f"tokenizer and model do not belong together: the tokenizer has {size:,} tokens, the model "
-            f"{model_size:,}",
+            f"{config.vocabulary_size:,}",
             path=folder,
         )
     if settings.lowercase:
         own = tokenizer.normalizer
         tokenizer.normalizer = Lowercase() if own is None else Normalizers([Lowercase(), own])
-    tokenizer.no_padding()
     tokenizer.enable_truncation(settings.max_length)
     return tokenizer
+
+
+def _short(error: Exception) -> str:
+    """Format an error of the library, which may quote a whole file."""
+    text = str(error)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, max_length: int, special: dict[str, str]) -> None:

@@ -105,11 +105,7 @@ class EncoderRecord:
         Raises:
             ValueError: the value is damaged.
         """
-        read = to_dataclass(cls, value)
-        for name in (read.name, read.backend):
-            if not isinstance(name, str | None):
-                raise ValueError(f"the name of its encoder, or of that's back end, is {name!r}")
-        return read
+        return to_dataclass(cls, value)
 
     def check(self, encoder: Encoder, index: Path | None) -> None:
         """Check that an encoder is the recorded one.

@@ -15,6 +15,9 @@ from nymlink.index.sparse.features import CodePoints, Pairs, renumber
 from nymlink.text.english.words import stop_words
 from nymlink.text.normalise import romanise
 
+_LONGEST: Final = 64
+"""Characters of an n-gram; a text has features of each length."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseSettings:
@@ -49,7 +52,7 @@ class SparseSettings:
             raise ValueError("sparse settings need character n-grams, words or both")
         for sizes in (self.chars, self.word_chars):
             if sizes is not None and not _are_lengths(sizes):
-                raise ValueError(f"character n-grams must go from a length of at least 1 upwards, not {sizes}")
+                raise ValueError(f"character n-grams must go from 1 or more to at most {_LONGEST}, not {sizes}")
         if self.shortest_word < 1:
             raise ValueError(f"shortest_word must be at least 1, not {self.shortest_word}")
         if not 0 < self.search_share <= 1:
@@ -94,7 +97,11 @@ class SparseSettings:
 
 
 def _are_lengths(sizes: Any) -> bool:
-    return isinstance(sizes, tuple) and [type(size) for size in sizes] == [int, int] and 1 <= sizes[0] <= sizes[1]
+    return (
+        isinstance(sizes, tuple)
+        and [type(size) for size in sizes] == [int, int]
+        and 1 <= sizes[0] <= sizes[1] <= _LONGEST
+    )
 
 
 DEFAULT_PRESET: Final = "nymlink"

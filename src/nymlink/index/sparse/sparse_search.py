@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from nymlink.core.environment import compute_threads
 from nymlink.core.store.arrays import map_array, save_array
+from nymlink.core.store.foreign_folders import read_json_file
 from nymlink.core.terminal import track
 from nymlink.index.entries.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
@@ -276,12 +277,12 @@ class SparseSearch:
             OSError: a file is missing.
             ValueError: the files do not fit each other or the entries.
         """
-        settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
+        settings = SparseSettings.from_dict(read_json_file(directory / "settings.json"))
         hashes, frequencies = map_array(directory, "hashes"), map_array(directory, "frequencies")
         weights = TfIdf(settings, len(entries), hashes, frequencies)
         sizes = map_array(directory, "sizes")
-        if sizes.dtype != np.int64:
-            raise ValueError(f"the sizes of its shards are {sizes.dtype}")
+        if sizes.dtype != np.int64 or sizes.ndim != 1:
+            raise ValueError(f"the sizes of its shards are {sizes.dtype} {sizes.shape}")
         shards = list(_SavedShards(directory, sizes.tolist()))
         return cls(entries, weights, shards, map_array(directory, "scales"))
 
