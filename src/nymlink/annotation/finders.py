@@ -15,8 +15,8 @@ from nymlink.annotation.settings import LEVELS
 from nymlink.annotation.tokens import Kind, Token, Word, tokens_of
 from nymlink.annotation.windows import Hit
 from nymlink.corpus.model import Document, Mention
+from nymlink.linking.candidates import DICTIONARY
 from nymlink.linking.model import Candidate, Link
-from nymlink.linking.query_links import DICTIONARY
 from nymlink.text.normalise import normalise
 
 

@@ -19,10 +19,10 @@ from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
 from nymlink.linking.calibration import DEPTH, Confidences, Features, features_of
+from nymlink.linking.candidates import candidates_of
 from nymlink.linking.doubts import doubts_about
 from nymlink.linking.linker import Linker
 from nymlink.linking.queries import MentionQuery, queries
-from nymlink.linking.query_links import candidates_of
 from nymlink.rank.ranker import Ranking
 from nymlink.text.english.words import known_words
 

@@ -16,8 +16,8 @@ from nymlink.linking.calibration import Calibration
 from nymlink.linking.inputs import UnknownScripts, as_document, checked, is_missing
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
+from nymlink.linking.pipeline import QueryLinks, settle_ties
 from nymlink.linking.queries import queries
-from nymlink.linking.query_links import QueryLinks, settle_ties
 from nymlink.linking.settings import Explanation, LinkerSettings, Reranking
 from nymlink.linking.writers.frames import Frame, frame_column, is_frame, with_links
 from nymlink.rank.ranker import Ranking

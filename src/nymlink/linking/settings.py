@@ -8,8 +8,8 @@ from math import isnan
 from typing import Final, Protocol, TypedDict
 
 from nymlink.corpus.model import Document
+from nymlink.linking.candidates import WRITING
 from nymlink.linking.model import Candidate, Link
-from nymlink.linking.query_links import WRITING
 from nymlink.rank.ranker import Reason
 from nymlink.text.prepare import Composites
 

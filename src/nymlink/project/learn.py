@@ -18,9 +18,9 @@ from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.linking.calibration import Calibration, Features, features_of
+from nymlink.linking.candidates import candidates_of
 from nymlink.linking.doubts import doubts_about
 from nymlink.linking.queries import MentionQuery, queries
-from nymlink.linking.query_links import candidates_of
 from nymlink.project.learned import PROPERTY, Learned, digest_of_learned
 from nymlink.project.lessons import Lesson, Overlay, lessons
 from nymlink.project.project import Project, now, store_property

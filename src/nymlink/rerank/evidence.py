@@ -13,7 +13,7 @@ from nymlink.core.json_files import member
 from nymlink.core.store.arrays import Bools
 from nymlink.index.fusion import DENSE, EXACT_MATCH
 from nymlink.index.hits import Scores
-from nymlink.linking.query_links import RANKED, WRITING
+from nymlink.linking.candidates import RANKED, WRITING
 from nymlink.rank.features import Feature, behind_best
 from nymlink.rank.ranker import Reason
 from nymlink.rank.trees import Trees

@@ -20,8 +20,8 @@ from typing import Final, NamedTuple, TextIO
 from uuid import UUID
 
 from nymlink.core.delimited import Record, restore_cell
+from nymlink.linking.candidates import DICTIONARY, WRITING
 from nymlink.linking.model import Candidate, Link, Relation, Review
-from nymlink.linking.query_links import DICTIONARY, WRITING
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 from nymlink.text.normalise import normalise
 

@@ -1,4 +1,4 @@
-"""Turn the matches of an index into the candidates of links.
+"""Settle ties by the document: "AKT" is the concept that the text elsewhere calls by another of its names.
 
 A word has mostly one meaning in a document (Gale et al., "One sense per discourse", 1992).
 """
@@ -13,74 +13,16 @@ from typing import Final
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.fusion import EXACT_MATCH
-from nymlink.index.hits import NONE
-from nymlink.index.index import Index
 from nymlink.linking.calibration import DEPTH, Calibration, features_of, tied_names
+from nymlink.linking.candidates import candidates_of
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
 from nymlink.linking.model import Candidate, Link
 from nymlink.linking.queries import MentionQuery
-from nymlink.rank.ranker import RankedMatches, Ranking
+from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
 from nymlink.text.compact import compact
 from nymlink.text.normalise import normalise
-from nymlink.text.writing import writing_likeness
-from nymlink.vocabulary.model import Name
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-DICTIONARY: Final = "dictionary"
-"""Part of a score: of a name found in a text, how much alike the words of the mention and of the name are."""
-
-WRITING: Final = "writing"
-"""Part of a score that no search gives: how alike the mention and a name that equals it are written."""
-
-RANKED: Final = "ranked"
-"""Part of a score that the ranker gives: how probable it is that the candidate is right, by all evidence."""
-
-
-def candidates_of(
-    index: Index, ranked: RankedMatches, depths: Sequence[int], questions: Sequence[Question]
-) -> list[tuple[Candidate, ...]]:
-    """Make the candidates of each question, best first.
-
-    Args:
-        index: that found them.
-        ranked: of Q questions.
-        depths: how many candidates each of the Q questions has at most.
-        questions: Q questions.
-    """
-    vocabulary, matches = index.vocabulary, ranked.matches
-    scores = matches.scores.astype(float).round(6).tolist()
-    given = dict(matches.parts)
-    if ranked.probabilities is not None:
-        given[RANKED] = ranked.probabilities
-    parts = {name: values.astype(float).round(6).tolist() for name, values in given.items()}
-    concepts, names = matches.concepts.tolist(), matches.names.tolist()
-    return [
-        tuple(
-            Candidate(
-                concept_id=vocabulary.concept_id(concept),
-                concept_name=vocabulary.preferred_name(concept),
-                matched=matched,
-                score=scores[query][rank],
-                parts={
-                    **{name: values[query][rank] for name, values in parts.items()},
-                    **_writing(parts[EXACT_MATCH][query][rank], matched, questions[query].surface),
-                },
-            )
-            for rank, concept in enumerate(line[: depths[query]])
-            if concept != NONE
-            for matched in (vocabulary.name(names[query][rank]),)
-        )
-        for query, line in enumerate(concepts)
-    ]
-
-
-def _writing(exact: float, matched: Name, surface: str | None) -> dict[str, float]:
-    """Compare how a mention and a name that equals it are written, as a part of a score; none for other names."""
-    if surface is None or exact != 1 or normalise(surface) != normalise(matched.text):
-        return {}
-    return {WRITING: round(writing_likeness(surface, matched.text), 6)}
-
 
 _RUN: Final = re.compile(r"[^\W_]+")
 
