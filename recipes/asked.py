@@ -14,8 +14,8 @@ from nymlink.core.store.arrays import Bools, Ints
 from nymlink.core.store.atomic import atomic_file
 from nymlink.index.hits import NONE, Scores
 from nymlink.index.index import Index
-from nymlink.rank.features import features_of
-from nymlink.rank.retrieval import ConceptTable, Question, Retrieved, retrieve
+from nymlink.rank.ranker import Ranking
+from nymlink.rank.retrieval import ConceptTable, Question, Retrieved
 
 _NAMES: Final = 3
 """Names of a candidate that are kept: the two that are nearest, and its surest one."""
@@ -50,12 +50,12 @@ class Asked:
         numbers: dict[tuple[Question, frozenset[int]], int] = {}
         questions, answers, mentions = asked
         distinct = [numbers.setdefault(key, len(numbers)) for key in zip(questions, answers, strict=True)]
-        table = ConceptTable.of(index)
+        ranking = Ranking(index)
         described, concepts, names = [], [], list[list[str]]()
-        for found in retrieve(index, [question for question, _ in numbers]):
-            described.append(features_of(found, index, table))
+        for found, own in ranking.describe([question for question, _ in numbers]):
+            described.append(own)
             concepts.append(found.matches.concepts)
-            names += _names(found, index, table)
+            names += _names(found, index, ranking.table)
         right = [
             [row in answer for row in rows]
             for (_, answer), rows in zip(numbers, np.concatenate(concepts).tolist(), strict=True)

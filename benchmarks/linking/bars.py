@@ -42,10 +42,11 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import MINI, installed_ranker
 from nymlink.evaluation.breakdown import UNSEEN
 from nymlink.evaluation.evaluation import evaluate
-from nymlink.evaluation.outcomes import GoldResolver, accuracy, as_array, outcomes
+from nymlink.evaluation.outcomes import DEPTH, GoldResolver, accuracy, as_array, outcomes
 from nymlink.index.fusion import DENSE, EXACT_MATCH, METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.sparse.settings import DEFAULT_PRESET, preset
+from nymlink.linking.pipeline import Pipeline
 
 Figures = Mapping[str, Any]
 """An evaluation as JSON values."""
@@ -134,7 +135,8 @@ def readings(index: Index, corpus: Corpus) -> dict[str, Any]:
     """
     default = evaluate(index, corpus)
     queries = [outcome.query for outcome in default.outcomes]
-    counted_apart = outcomes(index, queries, GoldResolver(index.vocabulary), as_published=True)
+    found = Pipeline(index, composites="gold").search(corpus.documents, DEPTH)
+    counted_apart = outcomes(found, queries, GoldResolver(index.vocabulary), as_published=True)
     ranks = as_array([outcome.name_rank for outcome in counted_apart])
     published = evaluate(index, corpus, as_published=True).figures
     return {

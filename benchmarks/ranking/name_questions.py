@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.common.tasks import Task, load
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.model import Corpus, Mention
 from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
-from nymlink.linking.queries import queries
+from nymlink.linking.pipeline import Pipeline
 from nymlink.train.ranking.left_out import draw_names_elsewhere
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes.asked import Asked, Questions, kept
@@ -51,10 +51,8 @@ def training(folder: Path, own: Path, data: Path, encoder: str = MINI) -> list[t
 
     def foreign() -> Asked:
         opened = index("diseases")
-        names = tuple(map(Mention, foreign_names(opened, data)[::SHARE]))
-        questions = [
-            part.question for parts in queries(Document("", mentions=names), opened.entries) for part in parts
-        ]
+        names = list(map(Mention, foreign_names(opened, data)[::SHARE]))
+        questions = [part.question for parts in Pipeline(opened).queries_of(names) for part in parts]
         return Asked.of(opened, (questions, [frozenset()] * len(questions), range(len(questions))))
 
     corpora = {"ncbi": ncbi(data), "mondo": mondo(data)}
@@ -73,8 +71,9 @@ def training(folder: Path, own: Path, data: Path, encoder: str = MINI) -> list[t
 def _of_corpus(index: Index, corpus: Corpus) -> Questions:
     """Ask for the gold mentions of a corpus, each part of a composite one by itself."""
     resolver, found, number = GoldResolver(index.vocabulary), [], 0
+    pipeline = Pipeline(index, composites="gold")
     for document in corpus.documents:
-        prepared = queries(document, index.entries, composites="gold")
+        prepared = pipeline.queries(document)
         for mention, parts in zip(document.mentions, prepared, strict=True):
             if mention.concept_ids:
                 found += [(part.question, resolver.rows(mention.concept_ids), number) for part in parts]

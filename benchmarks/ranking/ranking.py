@@ -29,7 +29,7 @@ from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.evaluation.significance import mcnemar
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
-from nymlink.linking.queries import queries
+from nymlink.linking.pipeline import Pipeline
 from nymlink.rank.ranker import Ranker
 from nymlink.train.ranking.labelled import LabelledQuestions, annotated_questions, learn_trees
 from nymlink.train.ranking.left_out import left_out_questions
@@ -77,9 +77,9 @@ def development(task: Task, data: Path) -> tuple[LabelledQuestions, Ints]:
     vocabulary, (corpus, *_) = load(task, data)
     index = Index.build(vocabulary, encoder=MINI, languages=task.languages)
     resolver, asked = GoldResolver(vocabulary), []
-    number = 0
+    number, pipeline = 0, Pipeline(index, composites="gold")
     for document in corpus.documents:
-        prepared = queries(document, index.entries, composites="gold")
+        prepared = pipeline.queries(document)
         for mention, parts in zip(document.mentions, prepared, strict=True):
             if mention.concept_ids:
                 asked += [(part.question, resolver.rows(mention.concept_ids), number) for part in parts]

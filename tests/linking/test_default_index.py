@@ -14,7 +14,7 @@ import pytest
 import nymlink
 from nymlink.core.errors import MissingExtraError
 from nymlink.index.index import Index
-from nymlink.linking.default import _shared_index, default_index
+from nymlink.linking.default import _shared_linker, default_index
 
 OBO = 'format-version: 1.2\n\n[Term]\nid: HP:1\nname: Short stature\nsynonym: "Small build" EXACT []\n'
 
@@ -43,12 +43,12 @@ def test_it_is_built_once(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("package")
 def test_the_front_door_opens_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    _shared_index.cache_clear()
+    _shared_linker.cache_clear()
     assert nymlink.link("small build").best.concept_id == "HP:1"
     monkeypatch.setattr("nymlink.linking.default.default_index", None)
     links = nymlink.link(["short stature", "small build"], top_k=2)
     assert [link.best.concept_id for link in links] == ["HP:1"] * 2
-    _shared_index.cache_clear()
+    _shared_linker.cache_clear()
 
 
 @pytest.mark.usefixtures("package")

@@ -13,17 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import language_of
 from nymlink.core.store.arrays import Bools, Ints
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.model import Corpus, Mention
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
-from nymlink.linking.calibration import DEPTH, Confidences, Features, features_of
-from nymlink.linking.candidates import candidates_of
-from nymlink.linking.doubts import doubts_about
-from nymlink.linking.linker import Linker
-from nymlink.linking.queries import MentionQuery, queries
-from nymlink.rank.ranker import Ranking
+from nymlink.linking.calibration import DEPTH, Confidences, Features
+from nymlink.linking.pipeline import Pipeline
+from nymlink.linking.queries import MentionQuery
 from nymlink.text.english.words import known_words
 
 _UNITS: Final = "cm days g hours iu kg kPa mg ml mmHg mmol ng percent units weeks years".split()
@@ -136,12 +134,12 @@ def label_mentions(
     Raises:
         InputError: nothing is left to score; the message says why.
     """
-    code = Linker(index, language=language).language
+    pipeline = Pipeline(index, language=language_of(language))
     # As a linker reads them: it does not know how many concepts a mention means.
     annotated = [
         (document.id, parts, mention)
         for document in corpus.documents
-        for mention, parts in zip(document.mentions, queries(document, index.entries, language=code), strict=True)
+        for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True)
         if mention.concept_ids and (types is None or mention.type in types)
     ]
     if not annotated:
@@ -202,7 +200,7 @@ def label_absent_names(index: Index, names: Sequence[str]) -> LabelledMentions:
         names: names as they are written. Those with a guess are left out.
     """
     mentions = tuple(Mention(name) for name in names)
-    asked = queries(Document("", mentions=mentions), index.entries)
+    asked = Pipeline(index).queries_of(mentions)
     kept = [
         (mention, parts[0])
         for mention, parts in zip(mentions, asked, strict=True)
@@ -228,21 +226,17 @@ def _label(
     groups: Ints,
     left_out: Sequence[frozenset[int]] = (),
 ) -> LabelledMentions:
+    pipeline = Pipeline(index)
     questions = [part.question for part in asked]
     absent = [index.entries_of(concepts) for concepts in left_out]
-    ranked = Ranking(index).match(questions, DEPTH, without=absent)
-    firsts = ranked.matches.concepts[:, 0].tolist()
-    factors = np.ones(len(questions))
-    for place, candidates in enumerate(candidates_of(index, ranked, [1] * len(questions), questions)):
-        for first in candidates:
-            factors[place] = doubts_about(index, asked[place], mentions[place], first).factor
+    evidence = pipeline.evidence(pipeline.match(questions, DEPTH, without=absent), asked, mentions)
     return LabelledMentions(
         mentions=mentions,
         asked=asked,
         gold=gold,
-        features=features_of(ranked, questions, index),
-        factors=factors,
-        right=np.array([first in right for first, right in zip(firsts, gold, strict=True)], bool),
+        features=evidence.features,
+        factors=evidence.factors,
+        right=np.array([first in right for first, right in zip(evidence.firsts, gold, strict=True)], bool),
         starts=starts,
         groups=groups,
     )

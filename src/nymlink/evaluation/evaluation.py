@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
 from nymlink.evaluation.breakdown import UNSEEN, BreakdownRow, Mistake, breakdown, mistakes
 from nymlink.evaluation.outcomes import (
+    DEPTH,
     GoldQuery,
     GoldResolver,
     Outcome,
@@ -23,7 +24,6 @@ from nymlink.evaluation.outcomes import (
 from nymlink.evaluation.significance import bootstrap_interval
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
-from nymlink.linking.queries import queries as mention_queries
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import expand_document, prepare_document
 from nymlink.text.writing import ALIKE, writing_likeness
@@ -164,7 +164,9 @@ def evaluate(
     as_published: bool = False,
     seed: int = 0,
 ) -> Evaluation:
-    """Link the mentions of a corpus and score them.
+    """Link the mentions of a corpus as the linker does, and score them.
+
+    Mentions of several gold ids are split into as many parts where that can be.
 
     Args:
         linker: the linker to measure, or an index, for a linker with the default settings. Its ``top_k`` and its
@@ -188,33 +190,27 @@ def evaluate(
             "the linker re-ranks candidates by context: measure that with `nymlink rerank evaluate` "
             "(nymlink.evaluation.reranking.evaluate_reranking)"
         )
-    index, spelling = linker.index, linker.spelling
+    index = linker.index
+    pipeline = replace(linker.pipeline, composites="gold")
+    if as_published:
+        # What was published has no ranker.
+        pipeline = replace(pipeline, index=index.with_ranker(None), as_published=True)
+    # All mentions, for those that do not count may settle the ties of others.
+    found = pipeline.search(corpus.documents, DEPTH)
     queries = [
-        GoldQuery(
-            document.id,
-            mention,
-            prepared,
-            tuple(part.question for part in asked),
-        )
-        for document in corpus.documents
-        for mention, prepared, asked in zip(
+        GoldQuery(document.id, mention, prepared, tuple(part.question for part in asked), first)
+        for number, document in enumerate(corpus.documents)
+        for mention, prepared, asked, first in zip(
             document.mentions,
             prepare_document(
                 document,
-                language=linker.language,
-                spelling=spelling,
+                language=pipeline.language,
+                spelling=pipeline.spelling,
                 composites="gold",
                 as_published=as_published,
             ),
-            mention_queries(
-                document,
-                index.entries,
-                language=linker.language,
-                spelling=spelling,
-                guesses=linker.guesses,
-                composites="gold",
-                as_published=as_published,
-            ),
+            found.queries[number],
+            found.settled(number),
             strict=True,
         )
         if types is None or mention.type in types
@@ -225,7 +221,7 @@ def evaluate(
     scored = annotated if keep_unknown else known
     if not scored:
         raise InputError(_nothing_to_score(corpus, queries, annotated, types))
-    ranked = outcomes(index, scored, resolver, as_published=as_published)
+    ranked = outcomes(found, scored, resolver, as_published=as_published)
     counts = Counts(
         documents=len(corpus.documents),
         mentions=len(queries),

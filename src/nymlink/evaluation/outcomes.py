@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Mention
 from nymlink.index.hits import NONE
-from nymlink.index.index import Index
-from nymlink.rank.ranker import Ranking
+from nymlink.linking.pipeline import Found
 from nymlink.rank.retrieval import Question
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -115,12 +114,14 @@ class GoldQuery:
         mention: the mention, with its gold ids.
         prepared: its prepared forms, several for a composite; they do not depend on the index.
         questions: the query of each prepared form, which depends on the index.
+        first: place of the candidate that the document puts first; ``None`` where it settles nothing.
     """
 
     document_id: str
     mention: Mention
     prepared: tuple[str, ...]
     questions: tuple[Question, ...]
+    first: int | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -152,26 +153,20 @@ class Outcome:
 
 
 def outcomes(
-    index: Index, queries: Sequence[GoldQuery], resolver: GoldResolver, *, as_published: bool = False
+    found: Found, queries: Sequence[GoldQuery], resolver: GoldResolver, *, as_published: bool = False
 ) -> list[Outcome]:
-    """Search all queries and find the ranks of their gold concepts.
+    """Find the ranks of the gold concepts of queries.
 
     Args:
-        index: the index to search.
+        found: what was found for their documents, :data:`DEPTH` candidates each.
         queries: the queries.
         resolver: finds the concepts of gold ids.
         as_published: count each order of the words of a name as a name of its own.
     """
+    index = found.index
     texts = list(dict.fromkeys(part for query in queries for part in query.parts))
     place = {text: number for number, text in enumerate(texts)}
     entries = index.search.search(texts, DEPTH).hits.rows
-    asked = {
-        one: number
-        for number, one in enumerate(dict.fromkeys(one for query in queries for one in query.questions))
-    }
-    # What was published has no ranker.
-    ranking = Ranking(index.with_ranker(None) if as_published else index)
-    matches = ranking.match(list(asked), DEPTH).matches
     owners = index.vocabulary.columns.names["concept"].to_numpy()
     places = np.ones(len(index.entries), np.int64)
     if as_published:
@@ -188,17 +183,14 @@ def outcomes(
             [concepts for row in rows if row != NONE for concepts in names_of(row)][:DEPTH]
             for rows in (entries[place[part]].tolist() for part in query.parts)
         ]
-        by_concept = [matches.concepts[asked[one]].tolist() for one in query.questions]
-        firsts = [
-            (int(matches.concepts[asked[one], 0]), int(matches.names[asked[one], 0])) for one in query.questions
-        ]
+        by_concept = [found.concepts(one, query.first) for one in query.questions]
         return Outcome(
             query=query,
             gold=gold,
             name_rank=worst_rank([first_rank(bool(concepts & gold) for concepts in part) for part in by_name]),
             strict_rank=_strict(by_name, [resolver.rows([gold_id]) for gold_id in query.mention.concept_ids]),
             concept_rank=worst_rank([first_rank(concept in gold for concept in part) for part in by_concept]),
-            predicted=tuple(None if concept == NONE else (concept, name) for concept, name in firsts),
+            predicted=tuple(found.first(one, query.first) for one in query.questions),
         )
 
     return [outcome(query) for query in queries]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -45,6 +45,17 @@ class Matches:
     names: Rows
     scores: Scores
     parts: Mapping[str, Scores]
+
+    @classmethod
+    def empty(cls, queries: int, k: int, parts: Iterable[str]) -> Matches:
+        """Make the matches of queries that found nothing."""
+        shape = (queries, k)
+        return cls(
+            concepts=np.full(shape, NONE, np.int32),
+            names=np.full(shape, NONE, np.int32),
+            scores=np.zeros(shape, np.float32),
+            parts={name: np.zeros(shape, np.float32) for name in parts},
+        )
 
     @classmethod
     def concatenated(cls, blocks: Sequence[Matches]) -> Matches:

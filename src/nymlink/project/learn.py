@@ -8,27 +8,24 @@ from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.model import Mention
 from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
-from nymlink.linking.calibration import Calibration, Features, features_of
-from nymlink.linking.candidates import candidates_of
-from nymlink.linking.doubts import doubts_about
-from nymlink.linking.queries import MentionQuery, queries
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.pipeline import Evidence, Pipeline
+from nymlink.linking.queries import MentionQuery
 from nymlink.project.learned import PROPERTY, Learned, digest_of_learned
 from nymlink.project.lessons import Lesson, Overlay, lessons
 from nymlink.project.project import Project, now, store_property
 from nymlink.project.summary import last_entry
 from nymlink.rank.features import NAMES
-from nymlink.rank.features import features_of as describe
 from nymlink.rank.ranker import RankedMatches, Ranker, rank
-from nymlink.rank.retrieval import ConceptTable, retrieve
+from nymlink.rank.retrieval import ConceptTable
 from nymlink.text.normalise import normalise
 from nymlink.train.ranking.fit_ranker import RankerAdaptation, adapt_ranker
 from nymlink.train.ranking.labelled import LabelledQuestions
@@ -41,7 +38,7 @@ class AskedAgain:
     """Q decided terms with the candidates that they would have if nobody had decided them.
 
     Attributes:
-        index: that was asked, with the names of all other terms.
+        pipeline: over the index with the names of all other terms.
         mentions: the terms.
         asked: their queries.
         answers: rows of the concepts that are right; none for a term that means none.
@@ -50,7 +47,7 @@ class AskedAgain:
         folds: int64 (Q): by which they are cross-validated; equal terms are in one fold.
     """
 
-    index: Index
+    pipeline: Pipeline
     mentions: Sequence[Mention]
     asked: Sequence[MentionQuery]
     answers: Sequence[frozenset[int]]
@@ -67,10 +64,10 @@ class AskedAgain:
             index: without the decided terms.
             extended: with them.
         """
-        document = Document("", mentions=tuple(lesson.mention for lesson in lessons))
+        parts_of = Pipeline(index).queries_of([lesson.mention for lesson in lessons])
         kept: list[tuple[Mention, MentionQuery, frozenset[int]]] = []
         without: list[tuple[int, ...]] = []
-        for lesson, parts in zip(lessons, queries(document, index.entries), strict=True):
+        for lesson, parts in zip(lessons, parts_of, strict=True):
             rows = frozenset(
                 row for target in lesson.targets if (row := extended.vocabulary.row(target.concept_id)) is not None
             )
@@ -85,14 +82,14 @@ class AskedAgain:
             return None
         mentions, asked, answers = zip(*kept, strict=True)
         questions = [query.question for query in asked]
-        table = ConceptTable.of(extended)
-        described, matches = [], []
-        for retrieved in retrieve(extended, questions, without=without):
-            described.append(describe(retrieved, extended, table))
-            matches.append(retrieved.matches)
-        found, features = Matches.concatenated(matches), np.concatenate(described)
+        pipeline = Pipeline(extended)
+        retrieved, described = zip(*pipeline.ranking.describe(questions, without=without), strict=True)
+        found, features = Matches.concatenated([each.matches for each in retrieved]), np.concatenate(described)
         _count_without(
-            features, found, table, [frozenset().union(*map(extended.concepts_of, own)) for own in without]
+            features,
+            found,
+            pipeline.ranking.table,
+            [frozenset().union(*map(extended.concepts_of, own)) for own in without],
         )
         right = [
             [row in answer for row in rows] for rows, answer in zip(found.concepts.tolist(), answers, strict=True)
@@ -100,35 +97,27 @@ class AskedAgain:
         labelled = LabelledQuestions(features, np.array(right, bool), np.ones(len(kept)))
         _, groups = np.unique(np.array([normalise(mention.text) for mention in mentions]), return_inverse=True)
         folds = np.random.default_rng(0).permutation(len(groups))[groups] % FOLDS
-        return cls(extended, mentions, asked, answers, found, labelled, folds)
+        return cls(pipeline, mentions, asked, answers, found, labelled, folds)
 
     def __len__(self) -> int:
         return len(self.asked)
 
-    def evidence(self, scores: Scores | None) -> tuple[Features, Bools, npt.NDArray[np.float64]]:
+    def evidence(self, scores: Scores | None) -> Evidence:
         """Describe the first concepts for a calibration.
 
         Args:
             scores: float32 (Q, K): of a ranker; ``None`` for the order of the index.
-
-        Returns:
-            Features, float64 (Q, F); whether the first is right, bool (Q); the share of its confidence that doubts
-            leave, float64 (Q).
         """
-        questions = [query.question for query in self.asked]
         ranked = (
             RankedMatches(self.matches, None)
             if scores is None
             else rank(self.matches, self.labelled.described, scores)
         )
-        features = features_of(ranked, questions, self.index)
-        firsts = ranked.matches.concepts[:, 0].tolist()
-        right = np.array([first in answer for first, answer in zip(firsts, self.answers, strict=True)], bool)
-        factors = np.ones(len(questions))
-        for place, candidates in enumerate(candidates_of(self.index, ranked, [1] * len(questions), questions)):
-            for first in candidates:
-                factors[place] = doubts_about(self.index, self.asked[place], self.mentions[place], first).factor
-        return features, right, factors
+        return self.pipeline.evidence(ranked, self.asked, self.mentions)
+
+    def right(self, firsts: Sequence[int]) -> Bools:
+        """Tell which terms have a right first concept: bool (Q)."""
+        return np.array([first in answer for first, answer in zip(firsts, self.answers, strict=True)], bool)
 
     @property
     def without_guess(self) -> Bools:
@@ -226,12 +215,12 @@ def learn_from(taught: Sequence[Lesson], index: Index) -> Learned:
             report["ranker"] = _proof(order.before, order.after, taken=order.trees is not None)
         if index.calibration is not None:
             known = again.without_guess
-            features, right, factors = again.evidence(None if order is None else order.scores)
+            evidence = again.evidence(None if order is None else order.scores)
             refit = refit_calibration(
                 Calibration.of(index),
-                features[known],
-                right[known],
-                factors[known],
+                evidence.features[known],
+                again.right(evidence.firsts)[known],
+                evidence.factors[known],
                 again.folds[known],
                 fitted_to=f"{int(known.sum()):,} decisions of the project",
             )

@@ -6,7 +6,7 @@ of the exponentials (the softmax): order, confidence and the decision that nothi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.rank.features import FEATURES, NAMES, VERSION, Feature, features_of
-from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, retrieve
+from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, Retrieved, retrieve
 from nymlink.rank.trees import Trees
 
 
@@ -103,11 +103,26 @@ class RankedMatches:
     Attributes:
         matches: the candidates; their scores need not fall, because the order is that of the ranker.
         probabilities: float32 (Q, k): how probable it is that each is right, so that a question's sum to at most
-            1; 0 behind those that were ranked. ``None`` where the order is that of the scores.
+            1; 0 behind those that were ranked, NaN where the ranker was not asked. ``None`` where the order is
+            that of the scores.
     """
 
     matches: Matches
     probabilities: Scores | None
+
+    @classmethod
+    def concatenated(cls, blocks: Sequence[RankedMatches]) -> RankedMatches:
+        """Join blocks of questions, which have the same k, and all have probabilities or none."""
+        chances = [block.probabilities for block in blocks if block.probabilities is not None]
+        matches = Matches.concatenated([block.matches for block in blocks])
+        return cls(matches, np.concatenate(chances) if chances else None)
+
+    def take(self, questions: Sequence[int]) -> RankedMatches:
+        """Select questions by their numbers."""
+        places = np.array(questions, np.int64)
+        return RankedMatches(
+            self.matches.take(places), None if self.probabilities is None else self.probabilities[places]
+        )
 
 
 class Reason(NamedTuple):
@@ -144,8 +159,25 @@ class Ranking:
         self.ranker = index.once(Ranker.of)
 
     @property
-    def _table(self) -> ConceptTable:
+    def table(self) -> ConceptTable:
+        """What is known of the concepts without any question."""
         return self.index.once(ConceptTable.of)
+
+    def describe(
+        self, questions: Sequence[Question], *, without: Sequence[Collection[int]] = ()
+    ) -> Iterator[tuple[Retrieved, Scores]]:
+        """Find the candidates of questions and describe them, block by block.
+
+        Args:
+            questions: Q questions.
+            without: as of :meth:`match`.
+
+        Returns:
+            Blocks of the questions: their K candidates, and float32 (q, K, F), see
+            :func:`~nymlink.rank.features.features_of`.
+        """
+        for retrieved in retrieve(self.index, questions, without=without):
+            yield retrieved, features_of(retrieved, self.index, self.table)
 
     def match(
         self, questions: Sequence[Question], k: int, *, without: Sequence[Collection[int]] = ()
@@ -167,11 +199,10 @@ class Ranking:
             return RankedMatches(self._unranked(questions, k), None)
         if not questions:
             return RankedMatches(self._unranked(questions, k), np.zeros((0, k), np.float32))
-        ranked = []
-        for retrieved in retrieve(self.index, questions, without=without):
-            described = features_of(retrieved, self.index, self._table)
-            scores = self.ranker.scores(described)
-            ranked.append(rank(retrieved.matches, described, scores))
+        ranked = [
+            rank(retrieved.matches, described, self.ranker.scores(described))
+            for retrieved, described in self.describe(questions, without=without)
+        ]
         matches = Matches.concatenated([each.matches for each in ranked])
         chances = np.concatenate([each.probabilities for each in ranked if each.probabilities is not None])
         if k <= CANDIDATES:
@@ -188,8 +219,7 @@ class Ranking:
         """
         if self.ranker is None:
             return ()
-        (retrieved,) = retrieve(self.index, [question])
-        described = features_of(retrieved, self.index, self._table)
+        [(retrieved, described)] = self.describe([question])
         order = _order(described, self.ranker.scores(described))[0, :2]
         if not retrieved.valid[0, order].all() or len(order) < 2:
             return ()

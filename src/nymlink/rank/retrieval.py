@@ -1,4 +1,7 @@
-"""What a ranker is asked: a query, and how it was made of its mention."""
+"""What a ranker is asked, what it knows of concepts, and the candidates of questions.
+
+Candidates come with all names by which they were found.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell misspelt words from other words."""
+"""Correct misspelt words by a table, word by word."""
 
 from __future__ import annotations
 

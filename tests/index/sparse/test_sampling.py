@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.sparse.sparse_search import sample_features
+from nymlink.index.sparse.postings import sample_features
 
 
 def naive_sample(frequencies: list[int], weights: list[float], budget: int) -> list[float]:

@@ -1,7 +1,5 @@
 """Exact search for the nearest vectors.
 
-NumPy has no fast one; ONNX Runtime, which encoders run in, has.
-
 A vector v is rounded to v' = s c, whole numbers c times one step s, and a query q to q'. The inner product of the
 rounded vectors, computed with whole numbers, differs from the exact one by at most
 

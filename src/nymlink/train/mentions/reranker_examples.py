@@ -16,7 +16,7 @@ from nymlink.corpus.model import Corpus
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index
-from nymlink.linking.queries import queries
+from nymlink.linking.pipeline import Pipeline
 from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, Passage, passages
 
 
@@ -52,9 +52,10 @@ def mentions_in_context(
     """
     resolver = GoldResolver(index.vocabulary)
     numbers = count()
+    pipeline = Pipeline(index)
     for document in (document for corpus in corpora for document in corpus.documents):
         number = next(numbers)
-        prepared = queries(document, index.entries)
+        prepared = pipeline.queries(document)
         contexts = passages(document, max_length=max_length)
         for mention, part_queries, passage in zip(document.mentions, prepared, contexts, strict=True):
             if mention.concept_ids and (not types or mention.type in types):

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.model import Corpus, Mention
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
-from nymlink.linking.queries import queries
-from nymlink.rank.features import NAMES, features_of
-from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, retrieve
+from nymlink.linking.pipeline import Pipeline
+from nymlink.rank.features import NAMES
+from nymlink.rank.ranker import Ranking
+from nymlink.rank.retrieval import CANDIDATES, Question
 from nymlink.rank.trees import Trees
 from nymlink.train.ranking.boosting import BoostingSettings, boost
 
@@ -55,11 +56,10 @@ class LabelledQuestions:
             without: for each question, rows of entries that are taken for absent; empty for none.
             weight: of each question.
         """
-        table = ConceptTable.of(index)
         described = [np.zeros((0, CANDIDATES, len(NAMES)), np.float32)]
         concepts = [np.zeros((0, CANDIDATES), np.int32)]
-        for retrieved in retrieve(index, questions, without=without):
-            described.append(features_of(retrieved, index, table))
+        for retrieved, own in Ranking(index).describe(questions, without=without):
+            described.append(own)
             concepts.append(retrieved.matches.concepts)
         right = [
             [row in answer for row in rows]
@@ -146,14 +146,11 @@ def annotated_questions(
         InputError: no mention has a gold id that the index has.
     """
     resolver = GoldResolver(index.vocabulary)
+    pipeline = Pipeline(index, language=language, composites="gold")
     asked = [
         (part, answer)
         for document in corpus.documents
-        for mention, parts in zip(
-            document.mentions,
-            queries(document, index.entries, language=language, composites="gold"),
-            strict=True,
-        )
+        for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True)
         if (types is None or mention.type in types) and (answer := resolver.rows(mention.concept_ids))
         for part in parts
     ]
@@ -173,6 +170,6 @@ def annotated_questions(
 
 def unanswerable_questions(index: Index, names: Sequence[str], *, weight: float = 1.0) -> LabelledQuestions:
     """Ask for names that mean no concept of an index."""
-    document = Document("", mentions=tuple(Mention(name) for name in names))
-    questions = [part.question for parts in queries(document, index.entries) for part in parts]
+    asked = Pipeline(index).queries_of([Mention(name) for name in names])
+    questions = [part.question for parts in asked for part in parts]
     return LabelledQuestions.of(index, questions, [frozenset()] * len(questions), weight=weight)

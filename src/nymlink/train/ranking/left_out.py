@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.model import Mention
 from nymlink.index.index import Index
-from nymlink.linking.queries import queries
+from nymlink.linking.pipeline import Pipeline
 from nymlink.rank.features import NAMES
 from nymlink.rank.retrieval import Question
 from nymlink.train.ranking.labelled import LabelledQuestions
@@ -179,7 +179,7 @@ def draw_names_elsewhere(
     drawn = np.random.default_rng(seed).permutation(rows)[:count]
     texts = names["text"].take(pa.array(drawn)).to_pylist()
     concepts = names["concept"].to_numpy()[drawn].tolist()
-    asked = queries(Document("", mentions=tuple(map(Mention, texts))), index.entries)
+    asked = Pipeline(index).queries_of(list(map(Mention, texts)))
     single = [
         (parts[0].question, answers[concept])
         for parts, concept in zip(asked, concepts, strict=True)

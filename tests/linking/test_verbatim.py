@@ -1,0 +1,100 @@
+"""A name that stands in the vocabulary as it is asked for is answered without a search, and as by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nymlink.index.fusion import EXACT_MATCH, Fusion, HybridSearch
+from nymlink.index.index import Index
+from nymlink.linking.candidates import RANKED
+from nymlink.linking.linker import Linker
+from nymlink.vocabulary.read import read_vocabulary
+from tests.linking.confidence.test_calibration import CALIBRATION
+from tests.linking.toy import INDEX, VOCABULARY
+from tests.rank.toy import ranked
+
+RANKED_INDEX = ranked(INDEX, {"names": (0.8, 2, -3), "exact": (0.5, 0, 1)})
+SURE_INDEX = RANKED_INDEX.with_calibration(CALIBRATION.to_dict())
+
+
+def first(linker: Linker, names: list[str], top_k: int) -> list[dict[str, Any]]:
+    """The links with their first candidates, without what only the ranker says of them."""
+    links = [link.to_dict() for link in linker.link(names, top_k=top_k)]
+    for link in links:
+        link["candidates"] = link["candidates"][:1]
+        for candidate in link["candidates"]:
+            candidate["parts"].pop(RANKED, None)
+    return links
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are searched for."""
+    texts: list[str] = []
+    search = HybridSearch.search
+
+    def listed(self: HybridSearch, queries: Any, k: int) -> Any:
+        texts.extend(queries)
+        return search(self, queries, k)
+
+    monkeypatch.setattr(HybridSearch, "search", listed)
+    return texts
+
+
+@pytest.mark.parametrize("index", [INDEX, RANKED_INDEX, SURE_INDEX], ids=["unranked", "ranked", "calibrated"])
+def test_it_is_the_first_candidate_of_the_full_way(index: Index) -> None:
+    linker = Linker(index)
+    names = [name.text for row in range(len(VOCABULARY)) for name in VOCABULARY.names(VOCABULARY.concept_id(row))]
+    names += [name.upper() for name in names] + ["cancer of the breast", "", "liver tumours", "ovarian cancer"]
+    assert first(linker, names, 1) == first(linker, names, 2)
+
+
+def test_nothing_is_searched(asked: list[str]) -> None:
+    [sure, other] = Linker(RANKED_INDEX).link(["heart attack", "heart atack"])
+    assert "heart attack" not in asked
+    assert other.query in asked
+    assert RANKED not in sure.candidates[0].parts
+
+
+@pytest.mark.parametrize("mention", ["MI", "Heart Attack", "hart attack", "mental"])
+def test_what_may_be_another_is_searched(asked: list[str], mention: str) -> None:
+    Linker(INDEX).link(mention)
+    assert asked
+
+
+def test_several_candidates_are_searched(asked: list[str]) -> None:
+    Linker(INDEX, top_k=2).link("heart attack")
+    assert asked == ["heart attack"]
+
+
+@pytest.mark.parametrize("method", ["weighted", "reciprocal-rank"])
+def test_other_ways_to_join_searches_give_the_same(method: str) -> None:
+    parts = list(INDEX.search.parts)
+    weights = {name: 0.0 if name == EXACT_MATCH and method == "weighted" else 1.0 for name in parts}
+    linker = Linker(INDEX.with_fusion(Fusion.of(parts, method, weights)))
+    names = ["heart attack", "ovarian cancer", "liver tumour"]
+    assert first(linker, names, 1) == first(linker, names, 2)
+
+
+@pytest.fixture(scope="module")
+def hpo(data: Path) -> Linker:
+    """A linker to real names, calibrated and with a ranker that prefers concepts of few names."""
+    built = Index.build(read_vocabulary(data / "vocabularies/hpo.tsv.gz"), encoder=None)
+    return Linker(ranked(built, {"names": (2, 1, -1)}).with_calibration(CALIBRATION.to_dict()))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 40))
+def test_real_names_in_any_batch(hpo: Linker, seed: int, count: int) -> None:
+    vocabulary = hpo.index.vocabulary
+    rows = np.random.default_rng(seed).choice(vocabulary.name_count, count)
+    names = [vocabulary.name(int(row)).text for row in rows]
+    full = first(hpo, names, 2)
+    assert first(hpo, names, 1) == full
+    assert first(hpo, names[:1], 1) == full[:1]
