@@ -39,7 +39,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.terminal import track
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import MINI, installed_ranker
-from nymlink.encode.model.tokenizer import tokenise
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.index import Index
 from nymlink.rank.ranker import Ranker, softmax

@@ -66,10 +66,10 @@ def export_once() -> Iterator[Callable[..., Any]]:
 
     Tracing a graph takes seconds.
     """
-    from nymlink.encode import onnx_export
+    from nymlink.encode import onnx_graph
     from nymlink.encode.onnx_export import export
 
-    write_graph, graphs = onnx_export.write_graph, {}
+    write_graph, graphs = onnx_graph.write_graph, {}
 
     def write_once(model: TorchModel, path: Path) -> None:
         weights = {name: value.numpy().tobytes() for name, value in model.state_dict().items()}
@@ -81,7 +81,7 @@ def export_once() -> Iterator[Callable[..., Any]]:
         path.write_bytes(graphs[key])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(onnx_export, "write_graph", write_once)
+        patch.setattr(onnx_graph, "write_graph", write_once)
         yield export
 
 

@@ -46,7 +46,7 @@ def prepare(source: str, model: str, folder: str, *, count: int, seed: int) -> d
     """
     import torch
 
-    from nymlink.encode.model.tokenizer import tokenise
+    from nymlink.encode.model.token_batches import tokenise
     from nymlink.encode.model.torch_model import TorchModel
     from nymlink.encode.onnx_export import export
     from nymlink.vocabulary.read import read_vocabulary

@@ -26,7 +26,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.tokenizer import Tokens, tokenise
+from nymlink.encode.model.token_batches import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine.distributed import Processes
 from nymlink.train.engine.gradient_cache import EncodedBatch

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokenizer import tokenise
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from recipes.xl_mini.tokenizer import SPECIAL
 

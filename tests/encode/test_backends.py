@@ -13,7 +13,8 @@ from nymlink.core.errors import InputError, NymlinkError
 from nymlink.encode.backend import BACKENDS, Network
 from nymlink.encode.encoder import Encoder, locate
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokenizer import load_tokenizer, tokenise
+from nymlink.encode.model.token_batches import tokenise
+from nymlink.encode.model.tokenizer import load_tokenizer
 from nymlink.encode.model.torch_model import TorchModel
 from tests.encode import tiny
 

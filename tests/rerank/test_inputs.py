@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.tokenizer import Tokens
+from nymlink.encode.model.token_batches import Tokens
 from nymlink.rerank.inputs import END, START, Entity, Inputs, entities, fit_context
 from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.model import Source

@@ -117,6 +117,16 @@ def _loss_setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
+_HOMES: Final = {
+    "sap": "nymlink.train.names.pair_trainings",
+    "translation": "nymlink.train.names.pair_trainings",
+    "finetune": "nymlink.train.names.pair_trainings",
+    "biosyn": "nymlink.train.names.train_biosyn",
+    "rerank": "nymlink.train.mentions.train_rerankers",
+    "cross_encoder": "nymlink.train.mentions.train_rerankers",
+}
+"""Modules of the trainings, which need torch: imported when they are run."""
+
 _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
 
 
@@ -146,8 +156,7 @@ train.add_command(rank)
 def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags: Mapping[str, Any]) -> None:
     values = ({} if config is None else read_toml(config)) | given(flags)
     settings = make_settings(cls, values, path=config)
-    room = "mentions" if cls in (RerankSettings, CrossEncoderSettings) else "names"
-    with _trained(f"nymlink.train.{room}.train_{recipe}", f"train_{recipe}", settings, restart=restart) as result:
+    with _trained(_HOMES[recipe], f"train_{recipe}", settings, restart=restart) as result:
         if result:
             _report(result, settings.output)
         if "fusion" in result:

@@ -12,7 +12,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.registry import Registry
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokenizer import Ids
+from nymlink.encode.model.token_batches import Ids
 
 Precision = Literal["fp32", "bf16", "fp16", "int8"]
 
@@ -27,7 +27,7 @@ class Network(Protocol):
         device: where they run, for example ``"cpu"`` or ``"cuda"``.
         batch_tokens: how many tokens it is best given at once.
         padding: the share of a batch that may be padding, see
-            :func:`~nymlink.encode.model.tokenizer.plan_batches`.
+            :func:`~nymlink.encode.model.token_batches.plan_batches`.
     """
 
     width: int

@@ -13,7 +13,7 @@ from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.problems import CollectedCounts
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backend import Network
-from nymlink.encode.model.tokenizer import Ids, Rows, Tokens, plan_batches, tokenise
+from nymlink.encode.model.token_batches import Ids, Rows, Tokens, plan_batches, tokenise
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

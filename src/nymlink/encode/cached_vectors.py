@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nymlink.core.environment import vector_cache
 from nymlink.core.errors import StoreError
 from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32
-from nymlink.encode.model.tokenizer import Rows
+from nymlink.encode.model.token_batches import Rows
 from nymlink.encode.vector_cache import ABSENT, EncoderCache, Keys, name_keys
 
 

@@ -19,7 +19,8 @@ from nymlink.encode.cached_vectors import CachedVectors, EmbeddingCache
 from nymlink.encode.model.fingerprint import check_saved, fingerprint
 from nymlink.encode.model.folder import installed, model_folder
 from nymlink.encode.model.settings import EncoderSettings, Pooling
-from nymlink.encode.model.tokenizer import Rows, known_scripts, load_tokenizer, uninformative_tokens
+from nymlink.encode.model.token_batches import Rows
+from nymlink.encode.model.tokenizer import known_scripts, load_tokenizer, uninformative_tokens
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

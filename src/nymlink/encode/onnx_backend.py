@@ -15,7 +15,7 @@ from nymlink.encode.backend import Backend, Precision, require_precision
 from nymlink.encode.model.fingerprint import FileSnapshot, export_notes
 from nymlink.encode.model.folder import INT8
 from nymlink.encode.model.settings import EncoderSettings, ModelConfig
-from nymlink.encode.model.tokenizer import Ids
+from nymlink.encode.model.token_batches import Ids
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -1,11 +1,9 @@
-"""Writing a torch model as an ONNX graph, pooling and normalisation included."""
+"""Exporting an encoder to an ONNX graph, which needs no torch to run."""
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from itertools import chain
@@ -14,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
 
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError
 from nymlink.core.store.arrays import Vectors
@@ -24,84 +20,13 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.fingerprint import FORMAT, KIND, ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS, model_folder
 from nymlink.encode.model.settings import Pooling
-from nymlink.encode.model.tokenizer import tokenise
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.onnx_backend import FILES, OnnxNetwork
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
-
     from nymlink.encode.model.torch_model import TorchModel
-
-
-OPSET: Final = 20
-_ONE_FILE: Final = 1_500_000_000
-"""Most bytes of weights of a graph in one file: Protocol Buffers end at 2 GB."""
-
-
-class _UnitVectors(nn.Module):
-    def __init__(self, model: TorchModel) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        return nn.functional.normalize(self.model(input_ids, attention_mask), dim=-1)
-
-
-def write_graph(model: TorchModel, path: Path) -> None:
-    """Write a model as a graph: int64 (B, T) ``input_ids`` and ``attention_mask`` → float32 (B, D) ``vectors``.
-
-    Raises:
-        NymlinkError: the model uses operations that ONNX does not have.
-    """
-    # Two names of different length, so that no size and no mask is traced as a constant.
-    ids = torch.full((2, 5), 1, dtype=torch.int64)
-    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
-    sizes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
-    with quiet_exporters():
-        try:
-            program = torch.onnx.export(
-                _UnitVectors(model).eval(),
-                (ids, mask),
-                input_names=["input_ids", "attention_mask"],
-                output_names=["vectors"],
-                dynamic_shapes={"input_ids": sizes, "attention_mask": sizes},
-                opset_version=OPSET,
-                dynamo=True,
-                verbose=False,
-            )
-        except torch.onnx.errors.OnnxExporterError as error:
-            reason = str(error).strip().splitlines()[0]
-            raise NymlinkError(f"this model cannot be exported to ONNX, use it with torch: {reason}") from error
-    assert program is not None  # it is where dynamo is on
-    write_proto(program.model_proto, path)
-
-
-def write_proto(graph: ModelProto, path: Path) -> None:
-    """Write a graph; its weights go to a second file where they are too large for one."""
-    import onnx
-
-    path.parent.mkdir(exist_ok=True)
-    # The exporter notes the source file of every operator, with paths of this machine.
-    for node in graph.graph.node:
-        del node.metadata_props[:]
-        node.doc_string = ""
-    large = sum(len(weights.raw_data) for weights in graph.graph.initializer) > _ONE_FILE
-    onnx.save(graph, path, save_as_external_data=large, location=f"{path.name}_data")
-
-
-@contextlib.contextmanager
-def quiet_exporters() -> Iterator[None]:
-    """Keep messages and warnings of the exporter off the terminal."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
 
 
 _NAMES: Final = 20_000
@@ -254,6 +179,8 @@ def export(
     sample = SynonymSample.of(vocabulary) if precision == "int8" and vocabulary is not None else None
     source = ModelSnapshot(folder)
     model = TorchModel.load(folder, pooling=pooling, max_length=max_length)
+    from nymlink.encode.onnx_graph import OPSET, write_graph
+
     notes: dict[str, Any] = {"precision": precision, "opset": OPSET, "weights": source.digest()}
     body = {"settings": model.settings.to_dict(), "export": notes}
     with write_directory(output, kind=KIND, version=FORMAT, body=body) as partial:
@@ -279,6 +206,8 @@ def _replace_by_int8(folder: Path, model: TorchModel, sample: SynonymSample, *, 
 
     graph = onnx.load(folder / FILES["fp32"])
     quantise(graph)
+    from nymlink.encode.onnx_graph import write_proto
+
     write_proto(graph, folder / FILES["int8"])
     recalls = [
         sample.recall(_vectors(_encoder(folder, model, precision), sample.names, progress=progress))

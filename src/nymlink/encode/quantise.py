@@ -61,7 +61,7 @@ def quantise(graph: ModelProto) -> None:
     Products of activations with each other, normalisations and the pooling stay float32.
 
     Args:
-        graph: as :func:`nymlink.encode.onnx_export.write_graph` makes it; changed in place.
+        graph: as :func:`nymlink.encode.onnx_graph.write_graph` makes it; changed in place.
     """
     from onnx import helper, numpy_helper
 

@@ -1,12 +1,9 @@
-"""Linear layers with weights in the memory layout of oneDNN."""
+"""The torch back end: any model without export, on a CPU or a GPU."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-import torch
-from torch import Tensor, nn
 
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError
 from nymlink.core.store.arrays import Vectors
@@ -14,41 +11,10 @@ from nymlink.encode.backend import Backend, Precision, require_precision
 from nymlink.encode.model.fingerprint import ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokenizer import Ids
+from nymlink.encode.model.token_batches import Ids
 
 if TYPE_CHECKING:
     from nymlink.encode.model.torch_model import TorchModel
-
-
-class PackedLinear(nn.Module):
-    """A linear layer that is faster, on a CPU and without gradients.
-
-    torch reorders the weights to oneDNN's layout for every product anew; this layer does it once, as
-    ``torch.compile`` does with frozen weights.
-
-    Args:
-        linear: the layer; its weights stay as they are.
-    """
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        self.weight: Tensor = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach())
-        self.bias = linear.bias
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Compute x Wᵀ + b: (…, K) → (…, N)."""
-        product: Tensor = torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
-        return product
-
-
-def pack(model: nn.Module) -> None:
-    """Replace the linear layers of a model on a CPU, where torch has oneDNN; it cannot be trained afterwards."""
-    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
-        return
-    for module in list(model.modules()):
-        for name, child in module.named_children():
-            if type(child) is nn.Linear:
-                setattr(module, name, PackedLinear(child))
 
 
 _OFFERED: Final[dict[str, tuple[Precision, ...]]] = {"cpu": ("bf16", "fp32"), "cuda": ("bf16", "fp16", "fp32")}
@@ -60,7 +26,7 @@ class TorchNetwork:
     """A :class:`~nymlink.encode.model.torch_model.TorchModel` on a device, in a precision.
 
     ``torch.compile`` is not used: it needs a compiler, and time for each new shape of a batch; its gain here was
-    not measured. On a CPU weights are packed without it (:mod:`nymlink.encode.torch_backend`).
+    not measured. On a CPU weights are packed without it (:func:`nymlink.encode.model.torch_model.pack`).
 
     Args:
         model: changed in place: moved to the device, its weights to the precision and, on a CPU, to oneDNN's
@@ -84,6 +50,8 @@ class TorchNetwork:
         self.padding = _PADDING[_kind(device)]
         self._model = model.to(device, dtypes[precision])
         if _kind(device) == "cpu":
+            from nymlink.encode.model.torch_model import pack
+
             pack(self._model)
         self._source = source
 

@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from nymlink.core.delimited import Record, parse_records
 from nymlink.core.errors import InputError
@@ -34,6 +32,10 @@ from nymlink.core.store.arrays import Ints
 from nymlink.pairs.pairs import NamedPairs
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.text.normalise import HAN, LATIN, scripts_of
+
+if TYPE_CHECKING:
+    # Languages of translations are parsed where SciPy is not installed.
+    from scipy.sparse import csr_array
 
 WORDS: Final = " "
 """The separator of lines of two words: any white space."""
@@ -402,6 +404,9 @@ class TranslationPairs:
 
     def _groups(self, left: Ints, right: Ints) -> npt.NDArray[np.int32]:
         """Number the groups of words that are joined by translations: one number for each pair."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
         words = np.unique(np.concatenate([left, right]))
         rows = self._translations[words].tocoo()
         places = np.searchsorted(words, rows.col).clip(max=len(words) - 1)
@@ -415,5 +420,7 @@ class TranslationPairs:
 
 def _symmetric(left: Ints, right: Ints, size: int) -> csr_array:
     """Make the matrix of which word translates which: bool (size, size)."""
+    from scipy.sparse import csr_array
+
     rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
     return csr_array((np.ones(len(rows), bool), (rows, columns)), shape=(size, size))

@@ -25,7 +25,7 @@ from nymlink.core.errors import InputError, StoreError
 from nymlink.core.json_files import member, to_dataclass
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.encode.model.adapters import weights_digest
-from nymlink.encode.model.tokenizer import Tokens
+from nymlink.encode.model.token_batches import Tokens
 from nymlink.encode.model.torch_model import Attention
 from nymlink.index.hits import Scores
 from nymlink.rerank.inputs import SHORTEST_JOINT, EntityIds, Inputs, end_ids, entities

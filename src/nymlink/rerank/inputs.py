@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.tokenizer import Tokens
+from nymlink.encode.model.token_batches import Tokens
 from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary

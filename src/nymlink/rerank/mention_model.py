@@ -11,7 +11,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from nymlink.core.store.arrays import Vectors
-from nymlink.encode.model.tokenizer import Tokens, plan_batches, save_tokenizer
+from nymlink.encode.model.token_batches import Tokens, plan_batches
+from nymlink.encode.model.tokenizer import save_tokenizer
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.inputs import END, START, marker_ids
 

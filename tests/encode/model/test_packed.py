@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from nymlink.encode.torch_backend import PackedLinear, pack
+from nymlink.encode.model.torch_model import PackedLinear, pack
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -84,7 +84,7 @@ def test_vectors_that_were_changed_where_they_are_must_be_removed_there(postgres
 KILLED = """
 import os, sys
 import numpy as np
-from nymlink.index.dense.stores import milvus, postgres
+from nymlink.index.stores import milvus, postgres
 from nymlink.index.stores.store import StoreAddress
 from nymlink.index.stores.servers import upload
 

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.manifest import seal, write_manifest
-from nymlink.encode.model.tokenizer import Tokens
+from nymlink.encode.model.token_batches import Tokens
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossScorer
 from nymlink.rerank.folder import open_scorer
 from nymlink.rerank.inputs import END, START, Entity, Inputs, entities

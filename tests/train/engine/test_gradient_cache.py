@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nymlink.encode.model.tokenizer import Tokens, tokenise
+from nymlink.encode.model.token_batches import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine import gradient_cache
 from nymlink.train.engine.gradient_cache import EncodedBatch, encode

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.tokenizer import tokenise
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.names.pair_trainings import train_sap, train_translation
 from tests.encode.tiny_tokenizers import BASES, WORDS, folder

@@ -19,7 +19,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.adapters import load_adapters
-from nymlink.encode.model.tokenizer import tokenise
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.files import write_pairs
 from nymlink.pairs.pairs import Pairs

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.tokenizer import tokenise
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.names.tuning import add_tuning, write_tuned
 from nymlink.train.settings.common import Tuning

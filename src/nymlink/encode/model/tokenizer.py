@@ -1,17 +1,15 @@
-"""The tokenizer of an encoder, and batches of its tokens."""
+"""The tokenizer of an encoder: its file, checked before it is loaded, and the scripts that it knows."""
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel
 from tokenizers.models import Unigram
@@ -26,112 +24,8 @@ from nymlink.encode.model.settings import (
     require_self_contained,
     write_json,
 )
-from nymlink.encode.model.tokens.harmless import require_harmless
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.text.normalise import HAN, KANA, LATIN, main_script
-
-Ids = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The token ids of N names, one after another.
-
-    Attributes:
-        ids: int32 (sum of lengths): special tokens included.
-        offsets: int64 (N + 1): name ``n`` is ``ids[offsets[n]:offsets[n + 1]]``.
-        truncated: how many names were cut.
-    """
-
-    ids: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    truncated: int
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Number of tokens of each name: int64 (N)."""
-        return np.diff(self.offsets)
-
-    def informative(self, uninformative: Collection[int]) -> Rows:
-        """Rows of the names that have any token but the given ones: int64, ascending."""
-        owners = np.repeat(np.arange(len(self)), self.lengths)
-        return np.unique(owners[~np.isin(self.ids, list(uninformative))])
-
-    def padded(self, rows: Rows, *, pad_id: int) -> tuple[Ids, Ids]:
-        """Pad the ids of some names to the length of the longest of them.
-
-        Args:
-            rows: int64 (B): which names.
-            pad_id: the id that fills the rows of shorter names.
-
-        Returns:
-            int64 (B, T): ids, and int64 (B, T): 1 for a real token, 0 for padding.
-        """
-        starts, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
-        columns = np.arange(lengths.max(initial=0))
-        real = columns < lengths[:, None]
-        positions = np.where(real, starts[:, None] + columns, 0)
-        return np.where(real, self.ids[positions], pad_id).astype(np.int64), real.astype(np.int64)
-
-
-def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
-    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` set.
-
-    Raises:
-        InputError: the tokenizer fails, as one whose patterns explode.
-    """
-    try:
-        encodings = tokenizer.encode_batch_fast([_without_surrogates(name) for name in names])
-    # What the library panics with is no Exception, and has no public name. Its message may quote a text.
-    except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
-            raise
-        raise InputError(
-            f"the tokenizer of the encoder fails ({type(error).__name__}): it is damaged, or its patterns take "
-            "too long; fetch the model again"
-        ) from error
-    ids = [encoding.ids for encoding in encodings]
-    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    # Names that were cut overflow, and have the greatest length: only these need to be asked.
-    longest = np.flatnonzero(lengths == lengths.max(initial=0)).tolist()
-    truncated = sum(bool(encodings[at].overflowing) for at in longest)
-    return Tokens(np.fromiter(chain.from_iterable(ids), np.int32, offsets[-1]), offsets, truncated)
-
-
-def plan_batches(lengths: npt.NDArray[np.int64], *, budget: int, padding: float = 0.0) -> Iterator[Rows]:
-    """Group names of similar length into batches, the longest first.
-
-    Longest first, so that too little memory is noticed at once.
-
-    Args:
-        lengths: int64 (N): tokens of each name.
-        budget: the most tokens of a batch, padding included (but never less than one name).
-        padding: the share of a batch that may be padding: 0 puts only names of equal length together.
-
-    Yields:
-        int64 (B): the names of a batch; each name is in one of them.
-    """
-    order = np.argsort(-lengths, kind="stable")
-    descending = lengths[order].tolist()
-    start, tokens = 0, 0
-    for end, length in enumerate(descending):
-        area = descending[start] * (end + 1 - start)
-        if end > start and (area > budget or area - tokens - length > padding * area):
-            yield order[start:end]
-            start, tokens = end, 0
-        tokens += length
-    if len(order):
-        yield order[start:]
-
-
-def _without_surrogates(name: str) -> str:
-    """Replace the lone surrogates that undecodable input leaves: the tokenizers library accepts none."""
-    return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
-
 
 _PIECES: Final = 100
 """Pieces of several letters that a script has at least which is known. Of bert-base-uncased, which was trained on
@@ -163,6 +57,61 @@ def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
     if len(characters) >= _CHARACTERS:
         known.add(HAN)
     return frozenset(known | KANA if known & KANA else known)
+
+
+_GROWTH: Final = 64
+"""Characters that all replacements together may make of one; those of published models make at most three."""
+_LONGEST_WORD: Final = 1000
+"""Characters of a word that is divided into pieces: the time grows with their cube. Published models have 100."""
+
+
+def require_harmless(path: Path) -> None:
+    """Check the file of a tokenizer, before the library reads it.
+
+    Raises:
+        InputError: it is no JSON object, or asks for something that harms its reader.
+    """
+    tokenizer = read_json(path, dict)
+    growth = 1
+    for part in _parts(tokenizer.get("normalizer")):
+        content = part.get("content")
+        if isinstance(content, str):
+            growth *= max(len(content), 1)
+        if "precompiled_charsmap" in part and not _is_whole(part["precompiled_charsmap"]):
+            raise InputError("its map of characters is damaged: fetch the model again", path=path)
+    if growth > _GROWTH:
+        raise InputError(
+            f"its replacements make texts up to {growth:,} times as long, and that was refused: at most {_GROWTH}",
+            path=path,
+        )
+    model = tokenizer.get("model")
+    longest = model.get("max_input_chars_per_word") if isinstance(model, dict) else None
+    if isinstance(longest, int | float) and longest > _LONGEST_WORD:
+        raise InputError(
+            f"max_input_chars_per_word is {longest:g}, and that was refused: at most {_LONGEST_WORD}", path=path
+        )
+
+
+def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield all objects of a JSON value, at any depth."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case dict() as members:
+                yield members
+                waiting += members.values()
+            case list() as members:
+                waiting += members
+
+
+def _is_whole(packed: Any) -> bool:
+    """Tell whether a map of SentencePiece is whole: the size of its tree in 4 bytes, the tree, texts."""
+    try:
+        data = base64.b64decode(packed, validate=True)
+        (size,) = struct.unpack_from("<I", data)
+    except (TypeError, ValueError, struct.error):
+        return False
+    return size % 4 == 0 and 4 + int(size) <= len(data)
 
 
 _FILE: Final = "tokenizer.json"

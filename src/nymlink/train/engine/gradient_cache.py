@@ -24,7 +24,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from nymlink.core.errors import NymlinkError
-from nymlink.encode.model.tokenizer import Rows, Tokens, plan_batches, tokenise
+from nymlink.encode.model.token_batches import Rows, Tokens, plan_batches, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine.optimiser import Precision
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from nymlink.core.store.arrays import Ints
-from nymlink.encode.model.tokenizer import Tokens
+from nymlink.encode.model.token_batches import Tokens
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.rerank.cross_encoder import CrossEncoder
 from nymlink.rerank.inputs import entities

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from nymlink.core.errors import NymlinkError
 from nymlink.core.store.arrays import Ints
 from nymlink.core.terminal import track
-from nymlink.encode.model.tokenizer import Tokens
+from nymlink.encode.model.token_batches import Tokens
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.rerank.dual_encoder import DualEncoder

@@ -17,7 +17,7 @@ from torch import Tensor
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Ints
-from nymlink.encode.model.tokenizer import Tokens, tokenise
+from nymlink.encode.model.token_batches import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.pairs import PairSequence
 from nymlink.train.engine.distributed import SINGLE, Processes

@@ -27,7 +27,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Bools, Ints, Vectors
 from nymlink.core.terminal import track
 from nymlink.corpus.read import read_corpus
-from nymlink.encode.model.tokenizer import Tokens, tokenise
+from nymlink.encode.model.token_batches import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.dense.exact import nearest
 from nymlink.index.entries.entries import Entries

@@ -10,7 +10,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokenizer import load_tokenizer, tokenise
+from nymlink.encode.model.token_batches import tokenise
+from nymlink.encode.model.tokenizer import load_tokenizer
 from tests.encode import tiny
 
 _PADDING = {"direction": "Right", "pad_to_multiple_of": None, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}

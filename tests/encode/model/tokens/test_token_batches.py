@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.encode.model.tokenizer import Tokens, plan_batches, tokenise
+from nymlink.encode.model.token_batches import Tokens, plan_batches, tokenise
 from tests.encode import tiny
 
 lengths_of_names = st.lists(st.integers(1, 30), max_size=80).map(lambda found: np.array(found, np.int64))
