@@ -114,7 +114,7 @@ def _join(text: str) -> str:
 
 
 def _greek_to_latin(text: str) -> str | None:
-    """Replace all names of Greek letters; ``None`` where there is none."""
+    """Replace all names of Greek letters; return ``None`` for a text without any."""
     latin = re.sub("|".join(_latin()), lambda match: _latin()[match.group()], text)
     return None if latin == text else latin
 

@@ -1,4 +1,4 @@
-"""Tell which words say opposites, and which say no, by a table that can be reviewed.
+"""Find opposite and negating words by a reviewable table.
 
 ``data/opposites.tsv`` has a row for each group: its language (``und`` for Latin and Greek elements that all have),
 its kind, the sides (separated by ``|``), and why they exclude each other. Kinds:
@@ -32,23 +32,23 @@ from nymlink.text.word_tables import read_rows, split_cell
 _TABLE: Final = Path(__file__).parent / "data" / "opposites.tsv"
 
 _ANY: Final = "und"
-"""The language of rows that hold in any."""
+"""Language code of rows for all languages."""
 
 _STEM: Final = 4
-"""Letters that words have in common beside their prefix or suffix: fewer are no stem."""
+"""Shortest stem, in letters, that two words share beside their prefixes or suffixes."""
 
 _WORD: Final = 5
-"""Letters of a word that another is the opposite of by a prefix alone ("typical", "atypical")."""
+"""Shortest word, in letters, that a prefix alone turns into its opposite ("typical", "atypical")."""
 
 WITHOUT: Final = "+"
-"""The side of a word without any prefix."""
+"""Side of a word without a prefix."""
 
 Meaning = tuple[str, str]
-"""In which group (of a prefix: with which stem) a word is, and on which side."""
+"""Group of a word (of a prefix: with its stem) and its side."""
 
 
 class OppositeWords(NamedTuple):
-    """Opposites and negations of a language, by what they are looked up by.
+    """Look-up tables of the opposites and negations of a language.
 
     Attributes:
         words: word → its meanings.
@@ -76,7 +76,7 @@ def opposites(language: str | None) -> OppositeWords:
     """Read the rows of a language.
 
     Args:
-        language: its code; ``None`` for rows alone that hold in any.
+        language: its code; ``None`` for the rows for all languages only.
     """
     words, prefixes, suffixes = (defaultdict[str, set[Meaning]](set) for _ in range(3))
     plain = defaultdict[str, frozenset[str]](frozenset)
@@ -109,7 +109,7 @@ def opposites(language: str | None) -> OppositeWords:
 
 @lru_cache(maxsize=1 << 16)
 def meanings(word: str, language: str | None) -> frozenset[Meaning]:
-    """Look up in which groups a word of a language is, and on which side."""
+    """Look up the groups and sides of a word."""
     table = opposites(language)
     found = set(table.words.get(word, ()))
     for size in range(1, min(len(word) - _STEM, table.longest) + 1):

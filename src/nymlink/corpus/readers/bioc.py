@@ -227,12 +227,12 @@ def _annotation_of_json(value: Any) -> Annotation:
 
 
 def _list(value: Any, key: str) -> list[Any]:
-    """Return a list, empty where there is none."""
+    """Return a list; empty if it is missing."""
     return member(value, key, list) if isinstance(value, Mapping) and value.get(key) is not None else []
 
 
 def _scalar(value: Any, key: str) -> str:
-    """Return a text or a number as text, empty where there is none."""
+    """Return a text or a number as text; empty if it is missing."""
     found = value.get(key) if isinstance(value, Mapping) else None
     if found is not None and (isinstance(found, bool) or not isinstance(found, str | int)):
         raise ValueError(f"{key!r} is {str(found)[:40]!r}, not a text")

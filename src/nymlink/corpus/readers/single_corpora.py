@@ -215,7 +215,7 @@ def _document(path: Path, unit: OffsetUnit, problems: Problems) -> Document:
 
 
 def _text(annotations: Path, problems: Problems) -> str:
-    """Read the annotated text; empty where there is none."""
+    """Read the annotated text; return an empty text if it is missing."""
     folder = annotations.parent.parent / _TEXTS
     path = folder / annotations.name
     if annotations.parent.name != _ANNOTATIONS or not folder.is_dir():

@@ -116,7 +116,7 @@ def _document(path: Path, unit: OffsetUnit, problems: Problems) -> Document:
 
 
 def _text(annotations: Path, problems: Problems) -> str:
-    """Read the annotated text with its line ends as they are; empty where there is none."""
+    """Read the annotated text with its line ends unchanged; return an empty text if it is missing."""
     stem = annotations.name.removesuffix(".gz").removesuffix(".ann")
     for name in (f"{stem}.txt", f"{stem}.txt.gz"):
         if (path := annotations.with_name(name)).is_file():

@@ -187,7 +187,7 @@ class Descriptions:
 
 
 def split_tags(terms: pa.Array) -> pa.StructArray:
-    """Split fully specified names into ``name`` and ``tag``, both null where there is no tag."""
+    """Split fully specified names into ``name`` and ``tag``, both null without a tag."""
     return pc.extract_regex(terms, _TAG)
 
 
@@ -371,7 +371,7 @@ def _replacements(release: Release, ids: pa.Array, obsolete: Array, problems: Pr
 
 
 def _definitions(release: Release, ids: pa.Array, problems: Problems) -> pa.Array:
-    """Read the first text definition of each concept, in English where there is one."""
+    """Read the first text definition of each concept, preferably in English."""
     table = _latest(release["TextDefinition"], _DESCRIPTION, ("term",), problems)
     if table is None:
         return pa.nulls(len(ids), TEXT)
@@ -386,7 +386,7 @@ def _definitions(release: Release, ids: pa.Array, problems: Problems) -> pa.Arra
 
 
 def _semantic_types(descriptions: Descriptions, count: int) -> pa.ListArray:
-    """Get the semantic tag of each concept's fully specified name, the English one where there is one."""
+    """Get the semantic tag of each concept's fully specified name, preferably in English."""
     rows = np.flatnonzero(descriptions.type == FULLY_SPECIFIED)
     tags = split_tags(descriptions.term.take(pa.array(rows))).field("tag")
     rows, tags = rows[tags.is_valid().to_numpy(zero_copy_only=False)], tags.drop_null()
