@@ -39,7 +39,7 @@ def features() -> str:
         "[How they are used](../howto/ranking.md#features).\n\n"
         + _table(("feature", "what it says", "range"), map(_feature, FEATURES))
         + "\n## Evidence of a re-ranker\n\n[How it is used](../howto/reranking.md#what-is-computed).\n\n"
-        + _table(("evidence", "what it says", "range"), map(_feature, evidence.FEATURES))
+        + _table(("evidence", "what it says", "range"), map(_feature, evidence.EVIDENCE))
     )
 
 

@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 
 from nymlink.core.store.atomic import atomic_file
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers.common import CorpusOptions
 from nymlink.encode.encoder import Encoder

@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow.compute as pc
 
-from nymlink.vocabulary.model import Concept, Source
+from nymlink.vocabulary.concepts import Concept, Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -16,7 +16,7 @@ import pytest
 import nymlink
 from docs import generated
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.index.sparse.settings import PRESETS
+from nymlink.index.sparse.features import PRESETS
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.rank.features import FEATURES, Feature
 from nymlink.rerank import evidence
@@ -118,7 +118,7 @@ def test_commits_of_the_tables_exist() -> None:
     assert not [commit for commit, kind in zip(commits, types, strict=True) if kind != "commit"]
 
 
-@pytest.mark.parametrize("table", [FEATURES, evidence.FEATURES])
+@pytest.mark.parametrize("table", [FEATURES, evidence.EVIDENCE])
 def test_every_feature_is_on_a_page_of_the_reference(table: tuple[Feature, ...]) -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", generated.features(), re.MULTILINE)
     assert set(table) <= {Feature(*row) for row in rows}

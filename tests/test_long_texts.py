@@ -19,7 +19,7 @@ from nymlink.annotation.context import contexts_of
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.xml_files import root_name
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.read import read_documents
 from nymlink.text.abbreviations import find_definitions
 from nymlink.text.contradictions import contradiction

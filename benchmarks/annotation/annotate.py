@@ -24,7 +24,7 @@ from benchmarks.common import apart, report
 from benchmarks.common.inputs import data_root, ontology, unpack
 
 if TYPE_CHECKING:
-    from nymlink.corpus.model import Corpus, Document
+    from nymlink.corpus.documents import Corpus, Document
 
 _GSC: Final = "corpora/hpo_gsc/gscplus_dev_half.tar.gz"
 _MEDIC: Final = "corpora/ncbi_disease/medic_06Jul2012.txt.gz"
@@ -82,7 +82,7 @@ def accuracy(data: str, folder: str, task: str, contender: str) -> dict[str, Any
     """Measure what a contender finds in the texts of a task."""
     from benchmarks.peers.annotators.plain_matcher import PlainMatcher
     from nymlink.annotation.annotator import Annotator
-    from nymlink.annotation.settings import AnnotatorSettings
+    from nymlink.annotation.annotator_settings import AnnotatorSettings
     from nymlink.evaluation.annotation import evaluate_annotation
     from nymlink.index.index import Index
 
@@ -104,7 +104,7 @@ def ways(data: str, folder: str) -> dict[str, Any]:
     The confidences of the ways of being found are these shares.
     """
     from nymlink.annotation.annotator import Annotator
-    from nymlink.annotation.settings import AnnotatorSettings
+    from nymlink.annotation.annotator_settings import AnnotatorSettings
     from nymlink.evaluation.annotation import evaluate_annotation
     from nymlink.index.index import Index
 
@@ -145,8 +145,8 @@ def speed(data: str, folder: str, documents: int, processes: int, fuzzy: bool) -
     The first quarter is left out because processes start meanwhile, which takes some seconds.
     """
     from nymlink.annotation.annotator import Annotator
+    from nymlink.annotation.annotator_settings import AnnotatorSettings
     from nymlink.annotation.parallel import annotate_stream
-    from nymlink.annotation.settings import AnnotatorSettings
 
     annotator = Annotator.load(Path(folder) / "hpo", AnnotatorSettings(fuzzy=fuzzy))
     texts = list(_abstracts(data, folder, documents))
@@ -174,7 +174,7 @@ def _processor_time() -> float:
 
 def _abstracts(data: str, folder: str, count: int) -> Iterator[Document]:
     """Yield abstracts of all corpora, again and again, each time with another number at their end."""
-    from nymlink.corpus.model import Document
+    from nymlink.corpus.documents import Document
 
     found = [document for name in ("GSC+", _NCBI, _BC5CDR) for document in _corpus(data, folder, name).documents]
     for number, document in enumerate(islice(cycle(found), count)):

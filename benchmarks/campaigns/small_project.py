@@ -11,9 +11,9 @@ from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.links import link_waiting
-from nymlink.project.model import Target
 from nymlink.project.project import Project
-from nymlink.vocabulary.model import Source
+from nymlink.project.rows import Target
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

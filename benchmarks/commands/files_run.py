@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 import nymlink
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
 

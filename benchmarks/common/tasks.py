@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.common.inputs import unpack
-from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.documents import Corpus, Mention
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers.common import CorpusOptions
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.enrich import enrich
 from nymlink.vocabulary.hierarchy import flatten_lists
 from nymlink.vocabulary.merge.identifiers import canonical
-from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.tables import REDIRECT_SCHEMA, TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -26,7 +26,7 @@ from nymlink.evaluation.calibration_data import LabelledMentions, label_mentions
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.fit_calibration import fit_weights, with_unanswerable
 from nymlink.index.index import Index
-from nymlink.linking.calibration import FEATURES, Calibration, Confidences
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration, Confidences
 
 Way = Callable[[LabelledMentions, LabelledMentions], Confidences]
 
@@ -56,7 +56,7 @@ def fitted_to(labelled: LabelledMentions) -> Calibration:
 
 def logistic(*features: str) -> Way:
     """Fit the logistic regression to some of the features: one that is always 0 has no weight."""
-    used = np.isin(FEATURES, features)
+    used = np.isin(CONFIDENCE_FEATURES, features)
 
     def way(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
         calibration = fitted_to(replace(fitted, features=fitted.features * used))
@@ -86,7 +86,7 @@ def as_it_is(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
         features[:, 1] = np.minimum(-0.1 * np.log(np.maximum(1 - features[:, 1], 1e-9)), 1)
         return replace(labelled, features=features)
 
-    return logistic(*FEATURES)(changed(fitted), changed(other))
+    return logistic(*CONFIDENCE_FEATURES)(changed(fitted), changed(other))
 
 
 def isotonic(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
@@ -109,7 +109,7 @@ WAYS: Final[dict[str, Way]] = {
     "logistic: score": logistic("score"),
     "logistic: score, ahead, alone": logistic("score", "ahead", "alone"),
     "logistic: covered, covering, known": logistic("covered", "covering", "known"),
-    OURS: logistic(*FEATURES),
+    OURS: logistic(*CONFIDENCE_FEATURES),
     "the same, without doubts": undoubted,
     "the same, fitted to mentions with an answer alone": answered,
     "the same, the lead as it is": as_it_is,

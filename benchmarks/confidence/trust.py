@@ -29,7 +29,7 @@ from benchmarks.common import report
 from benchmarks.common.inputs import data_root
 from benchmarks.common.tasks import MEDIC, Task, askapatient, bc5cdr, gsc, label_ontology, load, mondo, ncbi
 from benchmarks.confidence.trust_sets import JUNK, names_of, turned_names
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.calibration_data import (
@@ -46,7 +46,7 @@ from nymlink.index.plan import Plan
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.linker import Linker
 from nymlink.text.normalise import normalise
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

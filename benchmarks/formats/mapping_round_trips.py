@@ -21,8 +21,8 @@ from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
 from nymlink.project.export import export_project
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.model import Target
 from nymlink.project.project import Project
+from nymlink.project.rows import Target
 from nymlink.project.terms import TermFilter, list_terms
 
 SEED: Final = 0

@@ -30,9 +30,9 @@ from benchmarks.common import inputs, report
 from nymlink.annotation.annotator import Annotator
 from nymlink.corpus import Document, read_corpus
 from nymlink.index.index import Index
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
-from nymlink.linking.model import Link
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.vocabulary.read import read_vocabulary
 

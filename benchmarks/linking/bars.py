@@ -36,7 +36,7 @@ from benchmarks.common.tasks import bars, first, load
 from benchmarks.ranking.ranked_encoders import UNTRAINED, ranker_of
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.manifest import MANIFEST
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import MINI, installed_ranker
@@ -45,7 +45,7 @@ from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.outcomes import DEPTH, GoldResolver, accuracy, as_array, outcomes
 from nymlink.index.fusion import DENSE, EXACT_MATCH, METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
-from nymlink.index.sparse.settings import DEFAULT_PRESET, preset
+from nymlink.index.sparse.features import DEFAULT_PRESET, preset
 from nymlink.linking.pipeline import Pipeline
 
 Figures = Mapping[str, Any]

@@ -18,7 +18,7 @@ from benchmarks.common.inputs import data_root
 from benchmarks.common.tasks import DEVELOPMENT, TEST, Task, load
 from nymlink.evaluation.evaluation import Evaluation, evaluate
 from nymlink.index.index import Index
-from nymlink.index.sparse.settings import PRESETS
+from nymlink.index.sparse.features import PRESETS
 
 
 def run(task: Task, settings: list[str], data: Path) -> dict[str, Evaluation]:

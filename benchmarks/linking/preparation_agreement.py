@@ -23,7 +23,7 @@ from benchmarks.common.inputs import data_root, unpack
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.corpus import read_documents
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import prepare_document
 from nymlink.text.spelling import read_table

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root, unpack
 from benchmarks.common.tasks import askapatient, gsc, label_ontology, load
-from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.documents import Corpus, Mention
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
@@ -37,7 +37,7 @@ from nymlink.plot.review_curves import draw_review_curves
 from nymlink.project.learn import learn_from
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.lessons import Lesson
-from nymlink.project.model import Target
+from nymlink.project.rows import Target
 from nymlink.text.normalise import normalise
 
 WANTED: Final = 0.95

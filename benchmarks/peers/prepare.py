@@ -125,7 +125,7 @@ def growing(folder: str, sizes: list[int], asked: str, read: str) -> dict[str, A
         asked: folder of the dictionary whose mentions are asked, some of them.
         read: folder of that whose texts are annotated.
     """
-    from nymlink.vocabulary.model import Source
+    from nymlink.vocabulary.concepts import Source
     from nymlink.vocabulary.tables import TableBuilder
     from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -48,9 +48,9 @@ def annotated(folder: str, found: str) -> dict[str, Any]:
         found: file with the mentions found in each text.
     """
     from benchmarks.peers.prepare import texts
-    from nymlink.corpus.model import Corpus, Document, Mention
+    from nymlink.corpus.documents import Corpus, Document, Mention
     from nymlink.evaluation.annotation import evaluate_annotation
-    from nymlink.linking.model import Candidate, Link
+    from nymlink.linking.link import Candidate, Link
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     vocabulary = Vocabulary.load(Path(folder) / "vocabulary")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.common.tasks import Task, load
-from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.documents import Corpus, Mention
 from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index

@@ -20,7 +20,7 @@ from nymlink.rerank.scorer import CONTEXT, document_support
 if TYPE_CHECKING:
     from nymlink.core.store.arrays import Bools
     from nymlink.rerank.scorer import CandidatePool
-    from nymlink.train.ranking.fit_reranking import LabelledMentions
+    from nymlink.train.ranking.fit_reranking import LabelledLines
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,7 +30,7 @@ DOCUMENTS: Final = (0.0, *(2.0**power for power in np.arange(-4, 1.5, 0.5)))
 """The grid of weights."""
 
 
-def scores(data: LabelledMentions, learned_from: Bools, *, document: bool) -> Floats:
+def scores(data: LabelledLines, learned_from: Bools, *, document: bool) -> Floats:
     """Fit the weights to some lines, and score the candidates of all: float64 (M, k).
 
     Args:

@@ -41,7 +41,7 @@ from nymlink.rerank.evidence import KNOWN, NAMES, describe, ranker_log_odds, typ
 from nymlink.rerank.reranker import Reranker
 from nymlink.rerank.scorer import CONTEXT, CandidatePool
 from nymlink.train.ranking.boosting import BoostingSettings, boost
-from nymlink.train.ranking.fit_reranking import LabelledMentions, label_candidates
+from nymlink.train.ranking.fit_reranking import LabelledLines, label_candidates
 from nymlink.vocabulary.read import read_vocabulary
 
 INDEX: Final = "ranker alone"
@@ -66,7 +66,7 @@ ORDERS: Final = (INDEX, ALONE, SUM, LOG_LINEAR, *HIDDEN)
 RECALL: Final = "a right candidate is there"
 
 
-def scores_of_trees(data: LabelledMentions, learned_from: Bools, *, hidden: Collection[str]) -> Any:
+def scores_of_trees(data: LabelledLines, learned_from: Bools, *, hidden: Collection[str]) -> Any:
     """Learn trees from some lines, and score the candidates of all: float64 (M, k)."""
     taught = learned_from & data.has_context & (data.owner != NONE)
     described = describe(data.pool, type_shares(data.pool.chosen(taught), data.right[taught]))
@@ -88,7 +88,7 @@ def scores_of_trees(data: LabelledMentions, learned_from: Bools, *, hidden: Coll
     return scores
 
 
-def crossed(data: LabelledMentions, scores: Callable[[Any], Any]) -> Any:
+def crossed(data: LabelledLines, scores: Callable[[Any], Any]) -> Any:
     """Find the mentions that are right where each half of the documents is scored by what the other taught."""
     halves = [data.documents % 2 == half for half in (0, 1)]
     total = np.zeros(data.pool.concepts.shape)
@@ -97,7 +97,7 @@ def crossed(data: LabelledMentions, scores: Callable[[Any], Any]) -> Any:
     return data.correct(total)
 
 
-def right(data: LabelledMentions) -> dict[str, Any]:
+def right(data: LabelledLines) -> dict[str, Any]:
     """Find the mentions that are right in each order: bool (N)."""
     context = np.where(data.pool.valid, np.nan_to_num(data.pool.known[CONTEXT]), -np.inf)
     return {
@@ -109,7 +109,7 @@ def right(data: LabelledMentions) -> dict[str, Any]:
     }
 
 
-def rows(sets: Mapping[str, LabelledMentions]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+def rows(sets: Mapping[str, LabelledLines]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """Measure each order on each set: Acc@1, and against the ranker alone and the log-linear sum."""
     accuracies = [{"order": name} for name in (*ORDERS, RECALL)]
     tests = [{"order": name} for name in ORDERS if name != INDEX]
@@ -130,7 +130,7 @@ def _test(first: Any, second: Any) -> str:
     return f"{test.only_second}/{test.only_first}, p = {test.p_value:.2g}"
 
 
-def kept(path: Path, make: Callable[[], LabelledMentions]) -> LabelledMentions:
+def kept(path: Path, make: Callable[[], LabelledLines]) -> LabelledLines:
     """Read scored mentions from a file, or make and write them first."""
     if not path.exists():
         data = make()
@@ -150,10 +150,10 @@ def kept(path: Path, make: Callable[[], LabelledMentions]) -> LabelledMentions:
         types = {row: tuple(own) for row, own in json.loads(str(read["concept_types"]))}
         mention_types = tuple(read["mention_types"].tolist())
         pool = CandidatePool(read["concepts"], known, read["groups"], mention_types, types)
-        return LabelledMentions(pool=pool, **{name: read[name] for name in LABELS})
+        return LabelledLines(pool=pool, **{name: read[name] for name in LABELS})
 
 
-def scored(name: str, folder: Path, *, augmented: bool, candidates: int, first: int | None) -> LabelledMentions:
+def scored(name: str, folder: Path, *, augmented: bool, candidates: int, first: int | None) -> LabelledLines:
     """Link the first documents of the development split, or all, and score their candidates by context."""
     chosen, data = SETS[name], data_root()
     vocabulary = read_vocabulary(data / chosen.dictionary)

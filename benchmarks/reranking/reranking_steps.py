@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nymlink.core.store.atomic import atomic_file
 
 if TYPE_CHECKING:
-    from nymlink.corpus.model import Corpus
+    from nymlink.corpus.documents import Corpus
     from nymlink.evaluation.outcomes import Rank
     from nymlink.index.hits import Scores
     from nymlink.index.index import Index

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.pipeline import Pipeline
 
-    from nymlink.index.sparse.settings import SparseSettings
+    from nymlink.index.sparse.features import SparseSettings
     from nymlink.index.sparse.tfidf import SparseVectors
 
 _BLOCK: Final = 128
@@ -185,7 +185,7 @@ def _fit_scikit(index: str) -> tuple[Pipeline, csr_matrix]:
 
 def _settings(index: str) -> SparseSettings:
     from nymlink.index.index import Index
-    from nymlink.index.sparse.settings import preset
+    from nymlink.index.sparse.features import preset
 
     return preset(Index.load(index).settings["sparse"])["sparse"]
 

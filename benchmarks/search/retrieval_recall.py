@@ -20,7 +20,7 @@ from typing import Final
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root
 from benchmarks.common.tasks import first
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.evaluation import RECALL_AT, evaluate
 from nymlink.index.fusion import Fusion

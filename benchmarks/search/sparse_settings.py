@@ -19,9 +19,9 @@ from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.index.sparse.settings import SparseSettings
+from nymlink.index.index_folder import IndexContents
+from nymlink.index.sparse.features import SparseSettings
 from nymlink.index.sparse.sparse_search import SparseSearch
-from nymlink.index.store import IndexContents
 
 CANDIDATES: Final = {
     "whole name 1–2, words 3–4 (default)": SparseSettings(chars=(1, 2), word_chars=(3, 4), search_share=0.15),

@@ -35,7 +35,7 @@ def build(release: str, vocabulary: str) -> dict[str, Any]:
 
 def write(vocabulary: str, output: str) -> dict[str, Any]:
     """Write the pairs of English names as ``nymlink pairs --language en`` does."""
-    from nymlink.pairs.files import write_pairs
+    from nymlink.pairs.pair_files import write_pairs
     from nymlink.pairs.pairs import Pairs
     from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -46,7 +46,7 @@ def write(vocabulary: str, output: str) -> dict[str, Any]:
 
 def read(path: str) -> dict[str, Any]:
     """Read a file of pairs as a training does."""
-    from nymlink.pairs.files import read_pairs
+    from nymlink.pairs.pair_files import read_pairs
 
     return {"pairs": sum(len(batch) for batch in read_pairs(path))}
 

@@ -65,7 +65,7 @@ SEEDS: Final = (0, 1, 2)
 
 def prepare(data: str, folder: str) -> dict[str, Any]:
     """Unpack the corpora, merge the vocabularies and write the pairs, unless they exist."""
-    from nymlink.pairs.files import write_pairs
+    from nymlink.pairs.pair_files import write_pairs
     from nymlink.pairs.pairs import Pairs
     from nymlink.vocabulary.mappings import read_mappings
     from nymlink.vocabulary.merge.merge import merge

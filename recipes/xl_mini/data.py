@@ -18,9 +18,9 @@ from nymlink.core.files import sha256
 from nymlink.core.store.atomic import atomic_file
 from nymlink.pairs.pairs import PAIRS
 from nymlink.text.normalise import normalise
+from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.mappings import Mapping, MappingSet, read_mappings
 from nymlink.vocabulary.merge.merge import merge
-from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import mixture

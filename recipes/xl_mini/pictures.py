@@ -12,7 +12,7 @@ from nymlink.plot.languages import draw_languages
 from nymlink.plot.retrieval import draw_retrieval, sample_translations
 from nymlink.plot.sample import sample_chosen
 from nymlink.plot.space import draw_space
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes.xl_mini.held_out import HPO, held_out_concepts, rows

@@ -19,7 +19,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.encoder_settings import EncoderSettings
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from recipes.xl_mini.tokenizer import SPECIAL

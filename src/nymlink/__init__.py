@@ -20,7 +20,7 @@ from nymlink.core.environment import disable_telemetry
 
 if TYPE_CHECKING:
     from nymlink.annotation.annotator import Annotator, annotate
-    from nymlink.annotation.settings import AnnotatorSettings
+    from nymlink.annotation.annotator_settings import AnnotatorSettings
     from nymlink.core.errors import (
         InputError,
         MissingExtraError,
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UnknownNameError,
     )
-    from nymlink.corpus.model import Corpus, Document, Mention
+    from nymlink.corpus.documents import Corpus, Document, Mention
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluation.evaluation import Evaluation, evaluate
     from nymlink.index.index import Index
     from nymlink.linking.calibration import Calibration
     from nymlink.linking.default import link
+    from nymlink.linking.link import Candidate, Link
     from nymlink.linking.linker import Linker
     from nymlink.linking.links import Links
-    from nymlink.linking.model import Candidate, Link
     from nymlink.rerank.reranker import Reranker
     from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
     from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
@@ -51,19 +51,19 @@ if TYPE_CHECKING:
         TranslationSettings,
     )
     from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
+    from nymlink.vocabulary.concepts import Concept, Name
     from nymlink.vocabulary.enrich import enrich
     from nymlink.vocabulary.merge.merge import merge
-    from nymlink.vocabulary.model import Concept, Name
     from nymlink.vocabulary.read import read_vocabulary
     from nymlink.vocabulary.vocabulary import Vocabulary
 
 _HOMES = {
     "nymlink.annotation.annotator": "Annotator annotate",
-    "nymlink.annotation.settings": "AnnotatorSettings",
+    "nymlink.annotation.annotator_settings": "AnnotatorSettings",
     "nymlink.core.errors": (
         "InputError MissingExtraError NymlinkError OutputError StoreError UnknownFormatError UnknownNameError"
     ),
-    "nymlink.corpus.model": "Corpus Document Mention",
+    "nymlink.corpus.documents": "Corpus Document Mention",
     "nymlink.corpus.read": "read_corpus",
     "nymlink.encode.encoder": "Encoder",
     "nymlink.evaluation.evaluation": "Evaluation evaluate",
@@ -72,7 +72,7 @@ _HOMES = {
     "nymlink.linking.default": "link",
     "nymlink.linking.linker": "Linker",
     "nymlink.linking.links": "Links",
-    "nymlink.linking.model": "Candidate Link",
+    "nymlink.linking.link": "Candidate Link",
     "nymlink.rerank.reranker": "Reranker",
     "nymlink.train.mentions.train_rerankers": "train_cross_encoder train_rerank",
     "nymlink.train.names.pair_trainings": "train_finetune train_sap train_translation",
@@ -81,7 +81,7 @@ _HOMES = {
     "nymlink.train.settings.reranker_recipes": "CrossEncoderSettings RerankSettings",
     "nymlink.vocabulary.enrich": "enrich",
     "nymlink.vocabulary.merge.merge": "merge",
-    "nymlink.vocabulary.model": "Concept Name",
+    "nymlink.vocabulary.concepts": "Concept Name",
     "nymlink.vocabulary.read": "read_vocabulary",
     "nymlink.vocabulary.vocabulary": "Vocabulary",
 }

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.annotator_settings import AnnotatorSettings, Restriction
 from nymlink.annotation.detector_plugins import LONGEST, HuggingFaceDetector, SpacyDetector, segments_of
 from nymlink.annotation.detectors import DetectedFinder, open_detector
 from nymlink.annotation.matcher import open_matcher
-from nymlink.annotation.settings import AnnotatorSettings, Restriction
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
+from nymlink.linking.link import Context
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Context
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.annotation.toy import built_index, pairs, the_annotator

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.annotation import evaluate_annotation
 from tests.annotation.toy import VOCABULARY, the_annotator
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nymlink.annotation.context import contexts_of
-from nymlink.corpus.model import Mention
-from nymlink.linking.model import FLAGS, Context
+from nymlink.corpus.documents import Mention
+from nymlink.linking.link import FLAGS, Context
 
 SENTENCES = Path(__file__).parent / "context_sentences.tsv"
 LETTERS = {"n": "negated", "f": "family", "h": "hypothetical", "p": "historical"}

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from nymlink.annotation.matcher import Matcher
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

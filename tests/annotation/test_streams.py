@@ -15,9 +15,9 @@ from nymlink.annotation.resume import resumable_links
 from nymlink.annotation.texts import read_texts
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.readers.common import DistinctIds
-from nymlink.linking.model import Link
+from nymlink.linking.link import Link
 from nymlink.linking.writers.writer import LinksInfo
 from tests.annotation.toy import built_index, the_annotator
 

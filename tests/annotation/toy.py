@@ -9,7 +9,7 @@ from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.matcher import Matcher
 from nymlink.index.index import Index
 from nymlink.linking.links import Links
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

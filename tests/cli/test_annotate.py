@@ -18,7 +18,7 @@ from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.parallel import annotate_stream
 from nymlink.core.errors import InputError
 from nymlink.corpus import read_corpus
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.linking.links import Links
 from nymlink.linking.writers import LINK_FORMATS
 from tests.annotation.toy import built_index

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nymlink.index.store import VERSION
+from nymlink.index.index_folder import VERSION
 from tests.cli.conftest import Run
 
 

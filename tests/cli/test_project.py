@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from nymlink.project.decisions import decide
-from nymlink.project.model import Target
 from nymlink.project.project import Project
+from nymlink.project.rows import Target
 from tests.cli.conftest import Run
 
 TABLE = "icd;finding;n\nI21;heart attack;5\nQ1;shortt stature;2\nX;MI;1\nY;;1\nZ;a;b;c\n"

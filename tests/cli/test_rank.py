@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from nymlink.index.index import Index
-from nymlink.index.store import store_ranker
+from nymlink.index.index_folder import store_ranker
 from nymlink.rank.ranker import Ranker
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run

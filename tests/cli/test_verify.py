@@ -17,8 +17,8 @@ from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.model import Target
 from nymlink.project.project import Project
+from nymlink.project.rows import Target
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run

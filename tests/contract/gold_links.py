@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nymlink.corpus import Document, Mention
+from nymlink.linking.link import Candidate, Link
 from nymlink.linking.links import Links
-from nymlink.linking.model import Candidate, Link
-from nymlink.vocabulary.model import Name
+from nymlink.vocabulary.concepts import Name
 
 
 def candidate(concept_id: str, *, kind: str = "exact", equal: bool = True) -> Candidate:

@@ -18,7 +18,7 @@ from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.files import MAX_LINE
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.tables import Tables
 

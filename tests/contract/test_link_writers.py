@@ -13,13 +13,13 @@ import pytest
 
 from nymlink.core.delimited import Record
 from nymlink.core.errors import InputError, UnknownFormatError, UnknownNameError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.link import Candidate, Link
 from nymlink.linking.links import Links
-from nymlink.linking.model import Candidate, Link
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import format_of, open_target, open_writer
+from nymlink.linking.writers.link_files import format_of, open_target, open_writer
 from nymlink.linking.writers.writer import LinksInfo, UserTable
-from nymlink.vocabulary.model import Name
+from nymlink.vocabulary.concepts import Name
 
 
 def candidate(concept_id: str, name: str, score: float = 1.0) -> Candidate:

@@ -24,11 +24,11 @@ from tests.contract.gold_links import candidate
 from nymlink.core.delimited import Record, protect_cell, restore_cell
 from nymlink.core.errors import InputError
 from nymlink.corpus import Mention, read_corpus
+from nymlink.linking.link import Link
 from nymlink.linking.links import Links
-from nymlink.linking.model import Link
-from nymlink.linking.writers.files import open_writer
+from nymlink.linking.writers.link_files import open_writer
 from nymlink.linking.writers.writer import LinksInfo, UserTable
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -16,7 +16,7 @@ from nymlink.index.dense.approximate import KINDS
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.fusion import ExactSearch, HybridSearch
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
-from nymlink.index.sparse.settings import PRESETS
+from nymlink.index.sparse.features import PRESETS
 from nymlink.index.sparse.sparse_search import SparseSearch
 
 ENTRIES = entries(

@@ -12,7 +12,7 @@ from tests.contract.vocabulary_samples import Sample, sample_of
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
-from nymlink.vocabulary.model import FLAGS, KINDS, ReadOptions
+from nymlink.vocabulary.concepts import FLAGS, KINDS, ReadOptions
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.tables import Tables

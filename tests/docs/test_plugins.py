@@ -11,7 +11,7 @@ import torch
 
 from nymlink.core.problems import Problems
 from nymlink.linking.writers.writer import LinksInfo
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from tests.docs.blocks import blocks
 from tests.linking.toy import built_linker
 

@@ -14,11 +14,11 @@ from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.model import Target
 from nymlink.project.project import Project
+from nymlink.project.rows import Target
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.merge.merge import merge
-from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

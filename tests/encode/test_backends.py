@@ -12,7 +12,7 @@ import pytest
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.encode.backend import BACKENDS, Network
 from nymlink.encode.encoder import Encoder, locate
-from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.encoder_settings import EncoderSettings
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.tokenizer import load_tokenizer
 from nymlink.encode.model.torch_model import TorchModel

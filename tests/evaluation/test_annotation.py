@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.annotation import annotation_report, evaluate_annotation
 from nymlink.index.index import Index

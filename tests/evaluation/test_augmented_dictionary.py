@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.evaluation import augment, evaluate
 from nymlink.index.index import Index
 from nymlink.vocabulary.vocabulary import Vocabulary

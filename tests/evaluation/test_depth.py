@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.index import Index
 from tests.index.small import vocabulary

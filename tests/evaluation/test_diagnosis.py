@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.breakdown import sample_mistakes
 from nymlink.evaluation.evaluation import Evaluation, evaluate, report
 from nymlink.index.index import Index

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation import fit_fusion as module
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.fit_fusion import fit_fusion

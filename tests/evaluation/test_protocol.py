@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.evaluation import ACCURACY_AT, RECALL_AT, evaluate
 from nymlink.evaluation.outcomes import DEPTH, Rank
 from nymlink.index.hits import NONE

@@ -16,10 +16,10 @@ from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import Fusion
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.sparse.settings import preset
+from nymlink.index.sparse.features import preset
 from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.text.prepare import prepare_document
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

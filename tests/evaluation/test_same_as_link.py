@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.settings import GIVEN_DETECTOR, AnnotatorSettings
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.annotation.annotator_settings import GIVEN_DETECTOR, AnnotatorSettings
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.annotation import evaluate_annotation
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.outcomes import accuracy, as_array, mean_reciprocal_rank
 from nymlink.evaluation.significance import bootstrap_interval, compare, is_gain, mcnemar

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.rerank.passages import Passage

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.index.hits import NONE, Hits
-from nymlink.index.sparse.settings import SparseSettings
+from nymlink.index.sparse.features import SparseSettings
 from nymlink.text.english.words import stop_words
 
 Dense = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from nymlink.index.entries.entries import Entries
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

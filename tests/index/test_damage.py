@@ -17,7 +17,7 @@ from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.index.store import store_calibration, store_fusion
+from nymlink.index.index_folder import store_calibration, store_fusion
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
@@ -83,7 +83,7 @@ def test_an_error_of_our_own_is_not_said_to_be_damage(
             with pytest.raises(StoreError, match=r"dense/vectors\.npy is damaged"):
                 Index.load(directory)
             flip(directory / "dense" / "vectors.npy", 4000)
-    monkeypatch.setattr("nymlink.vocabulary.store.Columns", mistaken)
+    monkeypatch.setattr("nymlink.vocabulary.vocabulary_folder.Columns", mistaken)
     with pytest.raises(TypeError, match="our own"):
         Vocabulary.load(directory / "vocabulary")
 

@@ -21,7 +21,7 @@ from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.dense.exact import Int8Codes
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.index.store import store_fusion
+from nymlink.index.index_folder import store_fusion
 from tests.index.dense_samples import NAMES, QUERIES, VOCABULARY, assert_same
 from tests.index.small import entries, vocabulary
 

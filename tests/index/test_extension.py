@@ -12,7 +12,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.fusion import ExtendedSearch
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.dense_samples import NAMES, VOCABULARY

@@ -20,8 +20,8 @@ from nymlink.core.errors import InputError, OutputError, StoreError, UnknownName
 from nymlink.core.store.manifest import read_manifest, seal, write_manifest
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.sparse.settings import DEFAULT_PRESET, PRESETS
-from nymlink.index.store import store_calibration, store_ranker
+from nymlink.index.index_folder import store_calibration, store_ranker
+from nymlink.index.sparse.features import DEFAULT_PRESET, PRESETS
 from nymlink.text.english.words import stop_words
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
@@ -307,7 +307,7 @@ def test_commands_that_change_an_index_at_once_lose_nothing(
         time.sleep(0.2)
         return found
 
-    monkeypatch.setattr("nymlink.index.store.read_manifest", read_slowly)
+    monkeypatch.setattr("nymlink.index.index_folder.read_manifest", read_slowly)
     fusion = index.fusion
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(store_ranker, tmp_path / "i", {"trees": []}, fusion=fusion)

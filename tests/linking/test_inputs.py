@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from tests.linking.toy import built_linker
 
 TEXT = "A heart\nattack, naïve 😀 MI."

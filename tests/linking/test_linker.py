@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError, StoreError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary

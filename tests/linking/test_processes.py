@@ -13,14 +13,16 @@ import pytest
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError, StoreError
 from nymlink.index.fusion import EXACT_MATCH, Fusion
 from nymlink.index.index import Index
-from nymlink.linking.calibration import FEATURES, Calibration
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker
 from tests.index.small import vocabulary
 from tests.linking.toy import built_index, built_linker
 
 MENTIONS = ["heart attack", "hart attack", "MI", "breast cancer and ovarian cancer", ""]
-CALIBRATION = Calibration(-2.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.1), (0.5, 0.9)), "made up").to_dict()
+CALIBRATION = Calibration(
+    -2.0, dict.fromkeys(CONFIDENCE_FEATURES, 1.0), ((0.0, 0.1), (0.5, 0.9)), "made up"
+).to_dict()
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 from tests.train.small import vocabulary
 
 

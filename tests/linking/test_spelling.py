@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary

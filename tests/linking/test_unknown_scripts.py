@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary

@@ -7,8 +7,8 @@ from functools import cache
 
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 from tests.index.small import vocabulary
 
 VOCABULARY = vocabulary(

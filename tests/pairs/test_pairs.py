@@ -19,7 +19,7 @@ from scipy import stats
 from nymlink.core.errors import InputError
 from nymlink.pairs import pairs as names
 from nymlink.pairs.pairs import Pairs
-from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
+from nymlink.vocabulary.concepts import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.small import crowd, naive_pairs, spelt, vocabulary

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
-from nymlink.pairs import files as pair_files
-from nymlink.pairs.files import read_pairs, write_lines, write_pairs
+from nymlink.pairs import pair_files
+from nymlink.pairs.pair_files import read_pairs, write_lines, write_pairs
 from nymlink.pairs.pairs import Pairs
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.small import Pair, crowd, spelt, vocabulary
@@ -129,7 +129,7 @@ def test_broken_lines_are_told_by_number_and_cost_nothing_else(tmp_path: Path) -
 
 
 def test_rows_without_a_name_are_told_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nymlink.pairs.files._BATCH", 2)
+    monkeypatch.setattr("nymlink.pairs.pair_files._BATCH", 2)
     # Columns in another order, of other types, and more of them.
     table = {
         "name2": pa.array(["b", None, "d", " ", "f"]).dictionary_encode(),

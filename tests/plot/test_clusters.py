@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.plot.figure import save_figure
 from nymlink.plot.mentions import cluster_sizes, draw_clusters
 

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgba
 
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.arrays import Vectors
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.plot.figure import COLOURS, save_figure
 from nymlink.plot.mentions import ContextSample, draw_contexts, meant_nearest, sample_contexts, scaled
 from nymlink.rerank.passages import Passage

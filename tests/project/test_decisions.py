@@ -16,8 +16,8 @@ from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide, undo
 from nymlink.project.links import count_progress, link_waiting
-from nymlink.project.model import ConflictError, NotSavedError, ReadOnlyError, Target, UnknownTermError, Verdict
 from nymlink.project.project import Project
+from nymlink.project.rows import ConflictError, NotSavedError, ReadOnlyError, Target, UnknownTermError, Verdict
 from nymlink.project.summary import agreements, changes_after, cohens_kappa, last_entry, summary
 from nymlink.project.terms import (
     STATUSES,

@@ -26,8 +26,8 @@ from nymlink.project.export import export_formats, export_project
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.links import link_waiting
-from nymlink.project.model import Target
 from nymlink.project.project import Project
+from nymlink.project.rows import Target
 from nymlink.project.terms import TermFilter, assign, list_terms, term_details
 from nymlink.vocabulary.mappings import read_mappings
 from tests.project.conftest import TABLE, index_of

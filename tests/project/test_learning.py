@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
@@ -19,8 +19,8 @@ from nymlink.project.learn import forget, learn, learn_from
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.lessons import Decided, Lesson, Overlay, lessons, write_names
 from nymlink.project.links import link_waiting
-from nymlink.project.model import NotSavedError, ProjectError, Target
 from nymlink.project.project import Project
+from nymlink.project.rows import NotSavedError, ProjectError, Target
 from nymlink.project.summary import summary
 from nymlink.project.terms import TermFilter, accept, list_terms
 from nymlink.rank.features import NAMES as FEATURES

@@ -19,8 +19,8 @@ from nymlink.index.index import Index
 from nymlink.project.decisions import decide
 from nymlink.project.export import export_project
 from nymlink.project.index_reference import IndexReference, vocabulary_digest
-from nymlink.project.model import LockedError, NotSavedError, ProjectError
 from nymlink.project.project import Project
+from nymlink.project.rows import LockedError, NotSavedError, ProjectError
 from nymlink.project.summary import last_entry, summary
 from nymlink.project.terms import TermFilter, list_terms, term_details
 from tests.project.conftest import NAMES, index_of, vocabulary

@@ -12,9 +12,9 @@ from nymlink.linking.linker import Linker
 from nymlink.project.decisions import decide, undo
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.links import link_waiting
-from nymlink.project.model import Target, Verdict
 from nymlink.project.project import Project
 from nymlink.project.rebase import count_changes, rebase
+from nymlink.project.rows import Target, Verdict
 from nymlink.project.summary import changes_after, last_entry
 from nymlink.project.terms import TermFilter, list_terms, term_details
 from tests.project.conftest import index_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.index.index import Index
 
 MENTIONS = [

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nymlink.project.decisions import decide
-from nymlink.project.model import ProjectError
 from nymlink.project.project import Project
+from nymlink.project.rows import ProjectError
 
 
 def test_any_flipped_bit_is_noticed_or_changes_nothing(prepared: Path, path: Path) -> None:

@@ -17,7 +17,7 @@ from nymlink.index.index import Index
 from nymlink.rank.features import FEATURES, NAMES, features_of
 from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, retrieve
 from nymlink.text.writing import writing_likeness
-from nymlink.vocabulary.model import KINDS, Source
+from nymlink.vocabulary.concepts import KINDS, Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny

@@ -14,7 +14,7 @@ from nymlink.core.errors import StoreError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.index.store import store_calibration, store_fusion, store_ranker
+from nymlink.index.index_folder import store_calibration, store_fusion, store_ranker
 from nymlink.linking.linker import Linker
 from tests.linking.confidence.test_calibration import CALIBRATION
 from tests.rank.toy import LAST_FIRST, built_index, damaged, ranker

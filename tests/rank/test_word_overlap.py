@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.entries.word_numbers import LONGEST, WordNumbers
-from nymlink.rank.word_overlap import word_overlap
+from nymlink.index.entries.words import LONGEST, WordNumbers
+from nymlink.rank.retrieval import word_overlap
 from nymlink.text.numerals import numerals
 
 WORDS = ("anaemia", "anaemic", "anaem", "type", "typed", "2", "ii", "b", "beta", "cancer", "cancers", "of", "x")

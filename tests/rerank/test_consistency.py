@@ -15,13 +15,13 @@ import torch
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError
 from nymlink.core.store.manifest import write_manifest
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.encoder import Encoder
 from nymlink.index.fusion import Fusion
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossScorer
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.folder import FittedOrder, read_fitted, score_settings, write_fitted

@@ -14,7 +14,7 @@ from nymlink.core.errors import InputError
 from nymlink.encode.model.token_batches import Tokens
 from nymlink.rerank.inputs import END, START, Entity, Inputs, entities, fit_context
 from nymlink.rerank.passages import Passage
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny

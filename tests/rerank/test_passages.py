@@ -12,7 +12,7 @@ from syntok import segmenter
 from syntok.tokenizer import Tokenizer
 
 from nymlink.core.errors import MissingExtraError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.rerank.passages import Passage, passages, sentence_starts
 from nymlink.text.abbreviations import find_definitions
 from nymlink.text.expansion import expand_text

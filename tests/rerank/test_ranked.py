@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.rerank.folder import score_settings

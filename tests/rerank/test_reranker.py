@@ -14,20 +14,20 @@ import torch
 
 from nymlink.core.errors import InputError, StoreError, UnknownNameError
 from nymlink.core.store.manifest import write_manifest
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.settings import Pooling
+from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig, DualScorer
 from nymlink.rerank.folder import FittedOrder, open_scorer, write_fitted
 from nymlink.rerank.inputs import END, START, Entity
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny

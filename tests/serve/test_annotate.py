@@ -9,8 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.linking.model import Link
-from nymlink.serve.settings import Limits
+from nymlink.linking.link import Link
+from nymlink.serve.serve_settings import Limits
 from tests.serve.toy import built_index, serving
 
 TEXT = "𝔄 His mother had a heart attack, no seizures; myocardial infarction is excluded."

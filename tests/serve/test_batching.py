@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 from nymlink.rank.retrieval import ConceptTable
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
 from tests.rank.toy import LAST_FIRST, ranker

@@ -16,8 +16,8 @@ import schemathesis
 from fastapi import FastAPI
 
 from nymlink.serve.app import create_app
+from nymlink.serve.serve_settings import Limits, ServeSettings
 from nymlink.serve.served import ServedIndex, ServedIndexes
-from nymlink.serve.settings import Limits, ServeSettings
 from tests.serve.toy import built_index
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="nymlink-fuzz-")

@@ -16,7 +16,7 @@ from nymlink.linking.linker import Linker
 from nymlink.serve.guards.body import BodyGuard
 from nymlink.serve.guards.hosts import own_hosts
 from nymlink.serve.guards.memory import Claim, MemoryBudget
-from nymlink.serve.settings import Limits
+from nymlink.serve.serve_settings import Limits
 from tests.serve.toy import serving
 
 Body = list[bytes]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.linker import Linker
-from nymlink.serve.settings import Limits
+from nymlink.serve.serve_settings import Limits
 from tests.serve.toy import built_index, plain_index, serving
 
 NAMES = ["heart attack", "siezure", "MI", "", "heart attack", "infarto de miocardio"]

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from nymlink.linking.linker import Linker
 from nymlink.serve.guards.memory import Claim, MemoryBudget, TooLargeError, usual_budget
-from nymlink.serve.settings import Limits
+from nymlink.serve.serve_settings import Limits
 from tests.serve.projects import FILE, make
 from tests.serve.toy import serving
 

@@ -24,7 +24,7 @@ import sys
 from nymlink.serve.app import create_app
 from nymlink.serve.server import run, take_port
 from nymlink.serve.served import ServedIndexes
-from nymlink.serve.settings import Limits, ServeSettings
+from nymlink.serve.serve_settings import Limits, ServeSettings
 limits = Limits(body_seconds=0.3, taking_seconds=0.3)
 taken = take_port("127.0.0.1", 0)
 address = f"http://127.0.0.1:{taken.getsockname()[1]}/"

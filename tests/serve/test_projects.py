@@ -16,8 +16,8 @@ from fastapi.testclient import TestClient
 
 from nymlink.core.errors import InputError
 from nymlink.linking.linker import Linker
-from nymlink.project.model import NotSavedError
 from nymlink.project.project import Project
+from nymlink.project.rows import NotSavedError
 from nymlink.serve.batching import BatchingLinker
 from tests.serve.projects import FILE, HEART, SEIZURE, TABLE, decided, make, wait_for_links
 from tests.serve.toy import built_index, serving

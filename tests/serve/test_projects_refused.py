@@ -15,8 +15,8 @@ from fastapi.testclient import TestClient
 from nymlink.index.index import Index
 from nymlink.serve import served_projects
 from nymlink.serve.routes import project_files
-from nymlink.serve.settings import Limits
-from nymlink.vocabulary.model import Source
+from nymlink.serve.serve_settings import Limits
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.serve.projects import FILE, HEART, SEIZURE, TABLE, decided, make, wait_for_links

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from nymlink.linking.linker import Linker
-from nymlink.serve.settings import Limits
+from nymlink.serve.serve_settings import Limits
 from tests.serve.toy import built_index, serving
 
 Valid = Callable[[str, str, Any], None]

@@ -12,9 +12,9 @@ from fastapi.testclient import TestClient
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
 from nymlink.serve.app import create_app
+from nymlink.serve.serve_settings import Limits, ServeSettings
 from nymlink.serve.served import ServedIndex, ServedIndexes
-from nymlink.serve.settings import Limits, ServeSettings
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

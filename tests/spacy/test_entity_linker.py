@@ -14,7 +14,7 @@ from spacy.tokens import Doc, DocBin
 import spacy
 from nymlink.core.errors import StoreError
 from nymlink.index.index import Index
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

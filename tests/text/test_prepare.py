@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.text.abbreviations import find_definitions
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import prepare, prepare_document

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from itertools import combinations
 
 from nymlink.pairs.pairs import Pairs
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nymlink.core.problems import Problems
-from nymlink.pairs.files import PairTable
+from nymlink.pairs.pair_files import PairTable
 from nymlink.pairs.pairs import PAIRS
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import calibration, choices, mixture, siblings

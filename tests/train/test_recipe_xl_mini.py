@@ -20,7 +20,7 @@ from tokenizers.pre_tokenizers import Metaspace
 from nymlink.core.problems import Problems
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.pairs.files import PairTable
+from nymlink.pairs.pair_files import PairTable
 from recipes.xl_mini import (
     align,
     data,

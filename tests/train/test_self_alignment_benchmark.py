@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nymlink.pairs.files import write_pairs
+from nymlink.pairs.pair_files import write_pairs
 from nymlink.pairs.pairs import Pairs
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

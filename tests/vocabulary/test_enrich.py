@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.text.normalise import normalise
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.enrich import enrich
 from nymlink.vocabulary.merge.merge import merge
-from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import NAME_SCHEMA, TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions, Source
+from nymlink.vocabulary.concepts import ReadOptions, Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

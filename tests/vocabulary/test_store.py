@@ -14,7 +14,7 @@ import pytest
 
 from nymlink.core.errors import OutputError, StoreError
 from nymlink.core.store.manifest import seal, write_manifest
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -169,7 +169,7 @@ def test_a_disk_without_room_leaves_the_old_as_it_was(tmp_path: Path) -> None:
     code = """
 import resource, sys
 from nymlink.core.store.manifest import seal, write_manifest
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.core.store.manifest import seal, write_manifest

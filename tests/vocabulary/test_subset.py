@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.vocabulary.model import KINDS, Concept, Name, Source
+from nymlink.vocabulary.concepts import KINDS, Concept, Name, Source
 from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

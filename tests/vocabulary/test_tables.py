@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.concepts import KINDS
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, TableBuilder, Tables
 
 

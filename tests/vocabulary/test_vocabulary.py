@@ -8,7 +8,7 @@ import pytest
 
 from nymlink.core.errors import UnknownNameError
 from nymlink.text.normalise import normalise
-from nymlink.vocabulary.model import Concept, Name, Source
+from nymlink.vocabulary.concepts import Concept, Name, Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

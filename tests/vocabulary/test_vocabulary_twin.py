@@ -13,7 +13,7 @@ from tests.vocabulary.test_vocabulary import batched, source
 
 from nymlink.text.normalise import normalise
 from nymlink.text.writing import writing_likeness
-from nymlink.vocabulary.model import KINDS, Concept, Name
+from nymlink.vocabulary.concepts import KINDS, Concept, Name
 from nymlink.vocabulary.tables import TableBuilder, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -8,13 +8,13 @@ import torch
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.xlbel.evaluate import GoldIds, LanguageResult, evaluate_languages, find_queries, language_table

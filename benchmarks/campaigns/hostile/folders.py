@@ -141,7 +141,7 @@ def _use(folder: Path, genuine: Path) -> None:
     import torch
 
     from nymlink.core.store.manifest import find_damage
-    from nymlink.corpus.model import Document, Mention
+    from nymlink.corpus.documents import Document, Mention
     from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.encode.model.adapters import load_adapters
@@ -395,7 +395,7 @@ def _patch(file: str, at: int, new: bytes | None, folder: Path) -> None:
 
 def _learned(genuine: Path) -> Iterator[Attempt]:
     """Rankers and calibrations of indexes."""
-    from nymlink.linking.calibration import FEATURES
+    from nymlink.linking.calibration import CONFIDENCE_FEATURES
     from nymlink.rank import features
     from nymlink.rerank import evidence
 
@@ -407,7 +407,12 @@ def _learned(genuine: Path) -> Iterator[Attempt]:
         order = {"version": evidence.VERSION, "features": list(evidence.NAMES), "types": {}, **common}
         return {"order": order, "candidates": 5, "scores": None}
 
-    usual = {"intercept": 0.0, "weights": dict.fromkeys(FEATURES, 1.0), "curve": [[0, 0.5]], "fitted_to": "x"}
+    usual = {
+        "intercept": 0.0,
+        "weights": dict.fromkeys(CONFIDENCE_FEATURES, 1.0),
+        "curve": [[0, 0.5]],
+        "fitted_to": "x",
+    }
     nan, inf = float("nan"), float("inf")
     deep: list[Any] = []
     for _ in range(900):
@@ -441,12 +446,12 @@ def _learned(genuine: Path) -> Iterator[Attempt]:
         return
     for name, other in {
         "NaN": {"intercept": nan},
-        "infinity": {"weights": dict.fromkeys(FEATURES, inf)},
-        "1e308": {"weights": dict.fromkeys(FEATURES, 1e308)},
+        "infinity": {"weights": dict.fromkeys(CONFIDENCE_FEATURES, inf)},
+        "1e308": {"weights": dict.fromkeys(CONFIDENCE_FEATURES, 1e308)},
         "curve of NaN": {"curve": [[0, nan]]},
         "curve of text": {"curve": "abc"},
         "curve of lists": {"curve": deep},
-        "weights no numbers": {"weights": dict.fromkeys(FEATURES, "x")},
+        "weights no numbers": {"weights": dict.fromkeys(CONFIDENCE_FEATURES, "x")},
     }.items():
         changed = {**usual, **other}
         yield _of(

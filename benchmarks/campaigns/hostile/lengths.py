@@ -22,7 +22,7 @@ from benchmarks.campaigns.hostile import Row
 from benchmarks.campaigns.hostile.hosted import row
 from nymlink.annotation.annotator import Annotator
 from nymlink.core.errors import NymlinkError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.read import read_documents
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker

@@ -24,14 +24,14 @@ def load(dictionary: Dictionary, index: Path, *, fuzzy: bool, encoder: str | Non
     """Load both."""
     os.environ["NYMLINK_CACHE"] = str(index / "cache")
     from nymlink.annotation.annotator import Annotator
-    from nymlink.annotation.settings import AnnotatorSettings
+    from nymlink.annotation.annotator_settings import AnnotatorSettings
 
     return found_by(Annotator.load(index / "index", AnnotatorSettings(fuzzy=fuzzy)))
 
 
 def found_by(annotator: Any) -> Annotate:
     """Ask an annotator for offsets and numbers of concepts."""
-    from nymlink.corpus.model import Document
+    from nymlink.corpus.documents import Document
 
     row = annotator.index.vocabulary.row
 

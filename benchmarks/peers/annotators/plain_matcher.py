@@ -10,8 +10,8 @@ from typing import Final
 
 from benchmarks.peers.annotators.nymlink_annotator import found_by
 from benchmarks.peers.dictionary import Annotate, Dictionary
-from nymlink.corpus.model import Document, Mention
-from nymlink.linking.model import Candidate, Link
+from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.link import Candidate, Link
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _WORD: Final = re.compile(r"[^\W_]+")

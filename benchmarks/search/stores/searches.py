@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nymlink.index.dense.dense_search import DenseSearch
-    from nymlink.index.stores.store import Store
+    from nymlink.index.stores.vector_store import Store
 
 
 def build_here(folder: str, file: str, room: str, *, kind: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def measure_server(folder: str, file: str, *, kind: str, url: str, **settings: A
     """Copy the vectors of a file to a server, and search it."""
     from nymlink.core.store.arrays import map_array
     from nymlink.index.stores.servers import upload
-    from nymlink.index.stores.store import StoreAddress
+    from nymlink.index.stores.vector_store import StoreAddress
 
     vectors = map_array(Path(folder), file)
     start = time.perf_counter()

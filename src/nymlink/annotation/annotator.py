@@ -8,18 +8,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from nymlink.annotation.annotator_settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
 from nymlink.annotation.context import contexts_of
 from nymlink.annotation.detectors import DetectedFinder, open_detector
 from nymlink.annotation.finders import DictionaryFinder, Finder, FuzzyFinder
 from nymlink.annotation.matcher import open_matcher
-from nymlink.annotation.settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
-from nymlink.linking.model import Link
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
@@ -75,7 +75,7 @@ class Annotator:
         """Find mentions in a text or a document, in their order.
 
         Each link has the offsets of its mention, one candidate, a confidence and a
-        :class:`~nymlink.linking.model.Context`.
+        :class:`~nymlink.linking.link.Context`.
 
         Raises:
             InputError: this is neither.

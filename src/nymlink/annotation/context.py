@@ -18,8 +18,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
 
-from nymlink.corpus.model import Mention
-from nymlink.linking.model import FLAGS, Context
+from nymlink.corpus.documents import Mention
+from nymlink.linking.link import FLAGS, Context
 from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "context_rules.tsv"
@@ -81,7 +81,7 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
     Args:
         text: of a document.
         mentions: with offsets, in their order; of one without any nothing is told.
-        flags: what is told, of :data:`~nymlink.linking.model.FLAGS`.
+        flags: what is told, of :data:`~nymlink.linking.link.FLAGS`.
     """
     contexts = [Context()] * len(mentions)
     located = [

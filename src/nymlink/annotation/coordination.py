@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product, takewhile
 from typing import Final, NamedTuple
 
+from nymlink.annotation.annotator_settings import FACTORS
 from nymlink.annotation.name_choice import NameChooser
 from nymlink.annotation.name_table import NameTable
-from nymlink.annotation.settings import FACTORS
 from nymlink.annotation.tokens import MASK, Kind, Token
 from nymlink.annotation.windows import Hit, Spans
 

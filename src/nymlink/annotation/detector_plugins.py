@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from nymlink.annotation.detectors import OpenDetector
 from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 
 LONGEST: Final = 100_000
 """Characters of the longest text that is read at once, and of a segment."""

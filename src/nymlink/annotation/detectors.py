@@ -9,9 +9,9 @@ from typing import Final, Protocol
 from nymlink.core.errors import UnknownNameError
 from nymlink.core.registry import Registry
 from nymlink.core.store.arrays import Bools
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 
 
 class Detector(Protocol):

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
+from nymlink.annotation.annotator_settings import LEVELS
 from nymlink.annotation.detector_plugins import segments_of
 from nymlink.annotation.detectors import DetectedFinder
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.matcher import Matcher
 from nymlink.annotation.name_table import Level, says_something
-from nymlink.annotation.settings import LEVELS
 from nymlink.annotation.tokens import Kind, Token, Word, tokens_of
 from nymlink.annotation.windows import Hit
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.candidates import DICTIONARY
-from nymlink.linking.model import Candidate, Link
+from nymlink.linking.link import Candidate, Link
 from nymlink.text.normalise import normalise
 
 

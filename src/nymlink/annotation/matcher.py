@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nymlink.annotation.annotator_settings import MIN_CONFIDENCE
 from nymlink.annotation.coordination import find_coordinations, has_conjunction
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_choice import NameChooser
 from nymlink.annotation.name_table import NameTable, build_lexicon, build_table, names_of
-from nymlink.annotation.settings import MIN_CONFIDENCE
 from nymlink.annotation.tokens import tokens_of
 from nymlink.annotation.windows import Hit, Spans, find_cores, find_windows, longest
 from nymlink.annotation.word_classes import rules_for_words

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from nymlink.annotation.annotator_settings import FACTORS, LEVELS
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_table import Level, NameTable, says_something, words_of_name
-from nymlink.annotation.settings import FACTORS, LEVELS
 from nymlink.annotation.tokens import Kind, Token, Word, tokens_of
 from nymlink.annotation.word_classes import WordRules, without_accents
 from nymlink.core.store.arrays import Bools
-from nymlink.vocabulary.model import KINDS, Name
+from nymlink.vocabulary.concepts import KINDS, Name
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LETTERS: Final = re.compile(r"[^\W\d_]{3,}")

@@ -18,7 +18,7 @@ from nymlink.annotation.word_classes import WordRules, find_exchanges, form_clas
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.terminal import track
-from nymlink.vocabulary.model import matching_languages
+from nymlink.vocabulary.concepts import matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

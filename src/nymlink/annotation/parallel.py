@@ -15,12 +15,12 @@ from multiprocessing.connection import wait
 from typing import Final
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.core.environment import usable_cores
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.index.index import Index
-from nymlink.linking.model import Link
+from nymlink.linking.link import Link
 
 _FEW: Final = 256
 """Documents that are annotated in this process: others take a second or two to start."""

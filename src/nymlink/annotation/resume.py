@@ -21,8 +21,8 @@ from nymlink.core.errors import InputError, OutputError
 from nymlink.core.json_files import member
 from nymlink.core.store.atomic import atomic_file, locked_file, output_errors
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.columns import RowWriter
-from nymlink.linking.writers.files import TEXT_ERRORS, open_target, open_writer
+from nymlink.linking.writers.link_columns import RowWriter
+from nymlink.linking.writers.link_files import TEXT_ERRORS, open_target, open_writer
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, Target
 
 

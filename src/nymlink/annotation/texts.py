@@ -15,7 +15,7 @@ from nymlink.core.errors import InputError, UnknownFormatError
 from nymlink.core.files import decoded_name, open_bytes, read_head, read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions, DistinctIds, first_lines, source_name

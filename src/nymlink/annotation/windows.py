@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from nymlink.annotation.annotator_settings import FACTORS
 from nymlink.annotation.name_choice import Choice, NameChooser
 from nymlink.annotation.name_table import LONGEST, NameTable, core_digest
-from nymlink.annotation.settings import FACTORS
 from nymlink.annotation.tokens import MASK, Kind, Token
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 
 
 @dataclass(frozen=True, slots=True)

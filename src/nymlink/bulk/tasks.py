@@ -10,20 +10,20 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.bulk.row import Row
 from nymlink.core.errors import InputError, NymlinkError, OutputError, StoreError
 from nymlink.core.files import sha256
 from nymlink.core.store.ownership import MANIFEST
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.backend import Precision
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.folder import MINI
-from nymlink.encode.model.settings import Pooling
 from nymlink.index.index import Index
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
-from nymlink.linking.writers.columns import FlatRows
+from nymlink.linking.writers.link_columns import FlatRows
 from nymlink.linking.writers.workbooks import ARROW_TYPES
 from nymlink.linking.writers.writer import LinksInfo
 

@@ -14,9 +14,7 @@ import click
 from click.core import ParameterSource
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.parallel import Annotated, annotate_stream
-from nymlink.annotation.resume import ResumableLinks, resumable_links
-from nymlink.annotation.settings import (
+from nymlink.annotation.annotator_settings import (
     DICTIONARY_DETECTOR,
     GIVEN_DETECTOR,
     MIN_CONFIDENCE,
@@ -24,6 +22,8 @@ from nymlink.annotation.settings import (
     AnnotatorSettings,
     Restriction,
 )
+from nymlink.annotation.parallel import Annotated, annotate_stream
+from nymlink.annotation.resume import ResumableLinks, resumable_links
 from nymlink.annotation.texts import JSON_LINES, PLAIN, read_stream, read_texts
 from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
 from nymlink.core.errors import InputError
@@ -31,14 +31,14 @@ from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal import show_read_progress
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import DistinctIds, source_name
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
-from nymlink.linking.model import FLAGS
+from nymlink.linking.link import FLAGS
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import (
+from nymlink.linking.writers.link_files import (
     format_of,
     open_target,
     open_writer,

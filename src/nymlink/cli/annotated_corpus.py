@@ -13,8 +13,8 @@ import click
 from nymlink.cli.common import input_format_option, language_option, map_column_option, mapping, offsets_option
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
+from nymlink.corpus.documents import Corpus
 from nymlink.corpus.foreign_formats import describe_format
-from nymlink.corpus.model import Corpus
 from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS

@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 
 import click
 
-from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.bulk.job import SHARD_ROWS, run_job
 from nymlink.bulk.job_folder import PARTS
 from nymlink.bulk.report import JobReport

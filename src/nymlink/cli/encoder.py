@@ -19,9 +19,9 @@ from nymlink.core.store.output_checks import require_directory
 from nymlink.encode.backend import Precision
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.fingerprint import KIND, export_notes
 from nymlink.encode.model.folder import installed
-from nymlink.encode.model.settings import Pooling
 from nymlink.linking.default import default_index
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus, corpus_options
 from nymlink.cli.common import (
     encoder_option,
@@ -36,7 +36,7 @@ from nymlink.evaluation.fit_calibration import fit_calibration, measure_calibrat
 from nymlink.evaluation.significance import compare as compare_runs
 from nymlink.evaluation.significance import read_run
 from nymlink.index.index import Index
-from nymlink.index.store import store_calibration
+from nymlink.index.index_folder import store_calibration
 from nymlink.linking.linker import Linker
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability

@@ -15,9 +15,9 @@ from nymlink.encode.model.folder import MINI
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS, MOST_EXACT
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
+from nymlink.index.index_folder import KIND, store_fusion
 from nymlink.index.plan import Plan
-from nymlink.index.sparse.settings import DEFAULT_PRESET, PRESETS
-from nymlink.index.store import KIND, store_fusion
+from nymlink.index.sparse.features import DEFAULT_PRESET, PRESETS
 from nymlink.linking.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 

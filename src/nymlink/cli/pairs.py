@@ -9,9 +9,9 @@ import click
 
 from nymlink.cli.common import require_files, seed_option
 from nymlink.core.errors import InputError
-from nymlink.pairs.files import write_lines, write_pairs
+from nymlink.pairs.pair_files import write_lines, write_pairs
 from nymlink.pairs.pairs import Pairs, Part
-from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
+from nymlink.vocabulary.concepts import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

@@ -19,10 +19,10 @@ from nymlink.project.add_file import add_table
 from nymlink.project.index_reference import ADVICE, DEFAULT, IndexReference, vocabulary_digest
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.links import count_progress, link_waiting
-from nymlink.project.model import ReadOnlyError
 from nymlink.project.project import Project
 from nymlink.project.rebase import count_changes
 from nymlink.project.rebase import rebase as rebase_project
+from nymlink.project.rows import ReadOnlyError
 from nymlink.project.summary import summary
 
 project = LazyCommands(

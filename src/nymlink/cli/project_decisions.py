@@ -11,14 +11,14 @@ import click
 from nymlink.cli.common import require_files
 from nymlink.cli.project import finish_with, index_of, index_option, link_terms, project_argument, reviewer_option
 from nymlink.core.files import open_buffered
-from nymlink.linking.writers.files import format_of, standard_output
+from nymlink.linking.writers.link_files import format_of, standard_output
 from nymlink.project.export import export_formats, export_project
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.learn import forget as forget_learned
 from nymlink.project.learn import learn as learn_terms
 from nymlink.project.lessons import write_names
-from nymlink.project.model import ReadOnlyError
 from nymlink.project.project import Project
+from nymlink.project.rows import ReadOnlyError
 from nymlink.project.terms import accept as accept_terms
 
 

@@ -25,7 +25,7 @@ from nymlink.core.store.output_checks import require_changeable
 from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.index.index import Index
-from nymlink.index.store import store_ranker
+from nymlink.index.index_folder import store_ranker
 from nymlink.rank.trees import DEEPEST
 from nymlink.train.ranking.boosting import BoostingSettings
 from nymlink.train.ranking.fit_ranker import fit_ranker

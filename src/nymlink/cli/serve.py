@@ -96,9 +96,9 @@ def serve(
     from nymlink.serve.app import create_app
     from nymlink.serve.guards.hosts import own_hosts
     from nymlink.serve.guards.watch import log_to_standard_error
+    from nymlink.serve.serve_settings import Limits, ServeSettings
     from nymlink.serve.served import ServedIndex, ServedIndexes
     from nymlink.serve.server import run, take_port
-    from nymlink.serve.settings import Limits, ServeSettings
 
     settings = ServeSettings(
         limits=Limits() if memory is None else Limits(memory_bytes=memory << 20),

@@ -17,11 +17,11 @@ from nymlink.core.store.manifest import find_damage
 from nymlink.core.store.ownership import MANIFEST, foreign_files, is_training
 from nymlink.encode.vector_cache import check_block, is_encoder_cache
 from nymlink.index.index import Index
-from nymlink.index.store import KIND as INDEX
+from nymlink.index.index_folder import KIND as INDEX
 from nymlink.project.project import ENDING, is_project
 from nymlink.project.project import find_damage as find_project_damage
-from nymlink.vocabulary.store import KIND as VOCABULARY
 from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.vocabulary.vocabulary_folder import KIND as VOCABULARY
 
 _WHOLE, _DAMAGED, _UNUSABLE = range(3)
 _OPENERS: Final[Mapping[str, Callable[[Path], object]]] = {VOCABULARY: Vocabulary.load, INDEX: Index.load}

@@ -19,8 +19,8 @@ from nymlink.vocabulary.merge.merge import merge as merge_vocabularies
 from nymlink.vocabulary.merge.report import KIND as REPORT
 from nymlink.vocabulary.merge.report import summary, writing_report
 from nymlink.vocabulary.read import open_vocabulary
-from nymlink.vocabulary.store import KIND
-from nymlink.vocabulary.store import KIND as VOCABULARY
+from nymlink.vocabulary.vocabulary_folder import KIND
+from nymlink.vocabulary.vocabulary_folder import KIND as VOCABULARY
 
 _FIGURES = (
     ("concepts", "concepts"),

@@ -1,6 +1,6 @@
 """Corpora: documents with their mentions, and their readers."""
 
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.corpus.read import read_corpus, read_documents
 from nymlink.corpus.readers.common import CorpusOptions
 

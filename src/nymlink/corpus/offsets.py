@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 
 OffsetUnit = Literal["characters", "utf-16", "bytes"]
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, Protocol, get_args
 from nymlink.core.errors import InputError
 from nymlink.core.registry import Registry
 from nymlink.core.store.arrays import Vectors
-from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.encoder_settings import EncoderSettings
 from nymlink.encode.model.token_batches import Ids
 
 Precision = Literal["fp32", "bf16", "fp16", "int8"]

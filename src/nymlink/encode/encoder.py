@@ -16,9 +16,9 @@ from nymlink.core.terminal import track
 from nymlink.encode.backend import BACKENDS, Backend, Network, Precision
 from nymlink.encode.batches import Batches, TruncationCounts
 from nymlink.encode.cached_vectors import CachedVectors, EmbeddingCache
+from nymlink.encode.model.encoder_settings import EncoderSettings, Pooling
 from nymlink.encode.model.fingerprint import check_saved, fingerprint
 from nymlink.encode.model.folder import installed, model_folder
-from nymlink.encode.model.settings import EncoderSettings, Pooling
 from nymlink.encode.model.token_batches import Rows
 from nymlink.encode.model.tokenizer import known_scripts, load_tokenizer, uninformative_tokens
 

@@ -12,9 +12,9 @@ from nymlink.core.computing import open_session
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backend import Backend, Precision, require_precision
+from nymlink.encode.model.encoder_settings import EncoderSettings, ModelConfig
 from nymlink.encode.model.fingerprint import FileSnapshot, export_notes
 from nymlink.encode.model.folder import INT8
-from nymlink.encode.model.settings import EncoderSettings, ModelConfig
 from nymlink.encode.model.token_batches import Ids
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from nymlink.core.errors import InputError, MissingExtraError, NymlinkError
 from nymlink.core.store.arrays import Vectors
 from nymlink.core.store.manifest import write_directory
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.fingerprint import FORMAT, KIND, ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS, model_folder
-from nymlink.encode.model.settings import Pooling
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.onnx_backend import FILES, OnnxNetwork
 from nymlink.text.normalise import normalise

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backend import Backend, Precision, require_precision
+from nymlink.encode.model.encoder_settings import EncoderSettings
 from nymlink.encode.model.fingerprint import ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS
-from nymlink.encode.model.settings import EncoderSettings
 from nymlink.encode.model.token_batches import Ids
 
 if TYPE_CHECKING:

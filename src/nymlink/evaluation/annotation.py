@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.corpus.model import Corpus, Document
+from nymlink.corpus.documents import Corpus, Document
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.outcomes import GoldResolver
-from nymlink.linking.model import Link
+from nymlink.linking.link import Link
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _POINTS: Final = tuple(round(0.05 * step, 2) for step in range(20))

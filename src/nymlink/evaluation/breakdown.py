@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.documents import Corpus, Mention
 from nymlink.evaluation.outcomes import GoldResolver, Outcome, accuracy, as_array
 from nymlink.index.index import Index
 from nymlink.vocabulary.columns import normalise_all

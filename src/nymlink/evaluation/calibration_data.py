@@ -15,7 +15,7 @@ import numpy.typing as npt
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
 from nymlink.core.store.arrays import Bools, Ints
-from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.documents import Corpus, Mention
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
@@ -70,7 +70,7 @@ class LabelledMentions:
         mentions: the mention of each part.
         asked: the query of each part.
         gold: the gold concepts of each part; empty where it has no answer.
-        features: float64 (P, F), see :data:`~nymlink.linking.calibration.FEATURES`.
+        features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`.
         factors: float64 (P): the share of its confidence that doubts leave.
         right: bool (P): whether its first concept is gold.
         starts: int (M): the first part of each mention.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.breakdown import UNSEEN, BreakdownRow, Mistake, breakdown, mistakes
 from nymlink.evaluation.outcomes import (
     DEPTH,
@@ -27,7 +27,7 @@ from nymlink.linking.linker import Linker
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import expand_document, prepare_document
 from nymlink.text.writing import ALIKE, writing_likeness
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

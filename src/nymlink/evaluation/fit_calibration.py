@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.calibration_data import (
     LabelledMentions,
     draw_absent_names,
@@ -23,7 +23,7 @@ from nymlink.evaluation.calibration_data import (
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.significance import is_gain
 from nymlink.index.index import Index
-from nymlink.linking.calibration import FEATURES, Calibration, Confidences, Features, probability
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration, Confidences, Features, probability
 
 _STEPS: Final = 200
 _CLOSE: Final = 1e-10
@@ -241,10 +241,10 @@ def fit_weights(
     count = right.sum()
     targets = np.where(right, (count + 1) / (count + 2), 1 / (len(right) - count + 2))
 
-    penalties = np.append(0.0, np.full(len(FEATURES), _RIDGE))
+    penalties = np.append(0.0, np.full(len(CONFIDENCE_FEATURES), _RIDGE))
     solution = fit_logistic(scaled, targets, start=np.zeros(len(penalties)), penalties=penalties)
     weights = solution[1:] / deviation
-    named = dict(zip(FEATURES, weights.round(6).tolist(), strict=True))
+    named = dict(zip(CONFIDENCE_FEATURES, weights.round(6).tolist(), strict=True))
     intercept = round(float(solution[0] - weights @ mean), 6)
     return Calibration(intercept, MappingProxyType(named), curve=((0.0, float(right.mean())),), fitted_to="")
 
@@ -287,7 +287,7 @@ def refit_calibration(
 
     Args:
         calibration: as it is.
-        features: float64 (P, F), see :data:`~nymlink.linking.calibration.FEATURES`; NaN for none.
+        features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`; NaN for none.
         right: bool (P): whether the first concept was right.
         factors: float64 (P): the share of its confidence that doubts leave.
         folds: int64 (P): links of one fold are judged by a calibration that was fitted to the others.
@@ -329,7 +329,7 @@ def _moved(
         return calibration
     center = features.mean(axis=0)
     spread = np.maximum(features.std(axis=0), 0.05)
-    start = np.array([calibration.weights[name] for name in FEATURES]) * spread
+    start = np.array([calibration.weights[name] for name in CONFIDENCE_FEATURES]) * spread
     level = calibration.intercept + float(center @ (start / spread))
     scaled = (features - center) / spread
     first = np.append(level, start)
@@ -337,7 +337,7 @@ def _moved(
     penalties = np.full(len(first), _STRENGTH)
     solution = fit_logistic(scaled, right.astype(np.float64), start=first, penalties=penalties)
     weights = solution[1:] / spread
-    named = dict(zip(FEATURES, weights.round(6).tolist(), strict=True))
+    named = dict(zip(CONFIDENCE_FEATURES, weights.round(6).tolist(), strict=True))
     return replace(
         calibration,
         intercept=round(float(solution[0] - weights @ center), 6),

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from nymlink.core.store.arrays import Bools
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.outcomes import DEPTH, Outcome, Ranks, accuracy
 from nymlink.index.fusion import Fusion, weighted_sum

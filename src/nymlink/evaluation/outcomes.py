@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.documents import Corpus, Mention
 from nymlink.index.hits import NONE
 from nymlink.linking.pipeline import Found
 from nymlink.rank.retrieval import Question

@@ -19,9 +19,9 @@ from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.sorted_texts import OtherTexts
 from nymlink.index.fusion import DENSE, ExtendedSearch
 from nymlink.index.hits import NONE, Rows
+from nymlink.index.index_folder import IndexContents, new_index_directory
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.sparse_search import SparseSearch
-from nymlink.index.store import IndexContents, new_index_directory
 from nymlink.index.stores.server import ServerStore
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -16,7 +16,7 @@ from nymlink.index.entries.sorted_texts import SortedTexts
 from nymlink.index.hits import Rows
 from nymlink.index.index import Index
 from nymlink.text.normalise import normalise
-from nymlink.vocabulary.model import Name
+from nymlink.vocabulary.concepts import Name
 
 _LONGEST: Final = 200
 """Characters of what is completed; no name that is looked for begins alike for longer."""

@@ -21,11 +21,11 @@ from nymlink.index.dense.approximate import EXACT_NEIGHBOURS
 from nymlink.index.dense.query_encoder import QueryEncoder
 from nymlink.index.fusion import DENSE, EXACT_MATCH, WEIGHTED, ExactSearch, Fusion, HybridSearch, ScoredHits
 from nymlink.index.hits import Searcher
+from nymlink.index.index_folder import KIND, IndexContents, load_index, save_index
 from nymlink.index.plan import Plan
-from nymlink.index.sparse.settings import DEFAULT_PRESET
-from nymlink.index.store import KIND, IndexContents, load_index, save_index
+from nymlink.index.sparse.features import DEFAULT_PRESET
 from nymlink.index.walk import Matches, match, match_with_hits, order_equal_names
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -106,7 +106,7 @@ class Index:
 
         Args:
             vocabulary: what is to be searched; names of obsolete concepts are left out.
-            sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.settings.PRESETS`.
+            sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.features.PRESETS`.
             encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
                 ``None`` for no dense search.
             dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.

@@ -14,9 +14,9 @@ from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import DENSE, EXACT_MATCH, Fusion
-from nymlink.index.sparse.settings import DEFAULT_PRESET, SparseSettings, preset
+from nymlink.index.sparse.features import DEFAULT_PRESET, SparseSettings, preset
 from nymlink.index.stores.servers import check_store
-from nymlink.index.stores.store import StoreAddress
+from nymlink.index.stores.vector_store import StoreAddress
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Plan:
     """Checked settings of an index, with what they stand for: the encoder loaded, the weights of the fusion.
 
     Attributes:
-        sparse: one of :data:`~nymlink.index.sparse.settings.PRESETS`.
+        sparse: one of :data:`~nymlink.index.sparse.features.PRESETS`.
         encoder: of the dense search; ``None`` for none.
         dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
         store: server that searches the vectors; ``None`` where they are searched here.

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import HybridSearch, ScoredHits
 from nymlink.index.hits import NONE, Rows, Scores
-from nymlink.text.compact import compact
 from nymlink.text.normalise import normalise
-from nymlink.text.writing import ALIKE, writing_likeness
+from nymlink.text.writing import ALIKE, compact, writing_likeness
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _BLOCK: Final = 1024
@@ -113,8 +112,8 @@ def match(
     """Find the k best distinct concepts of each query.
 
     Concepts that share an entry are ordered by the kind of their name (see
-    :data:`~nymlink.vocabulary.model.KINDS`), then as in the vocabulary. A blank query, and one that is similar to
-    no name, has none.
+    :data:`~nymlink.vocabulary.concepts.KINDS`), then as in the vocabulary. A blank query, and one that is similar
+    to no name, has none.
 
     Args:
         search: finds the entries.

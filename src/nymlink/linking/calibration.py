@@ -27,7 +27,7 @@ from nymlink.text.normalise import normalise
 
 Features = npt.NDArray[np.float64]
 
-FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "ranked")
+CONFIDENCE_FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "ranked")
 """Features of the first concept of a query: its score; how clearly that is above the score of the next concept;
 whether it is above it at all (no other concept has the name); the share of the query that the name has; the share
 of the name that the query has; the share of the query that is words of the index; the log-odds of the probability
@@ -50,7 +50,7 @@ _STEM: Final = 4
 """Two words are alike that begin with this many common letters, and with this share of the longer word."""
 
 
-def features_of(ranked: RankedMatches, questions: Sequence[Question], index: Index) -> Features:
+def confidence_features(ranked: RankedMatches, questions: Sequence[Question], index: Index) -> Features:
     """Describe how the first concepts of questions were found.
 
     Args:
@@ -191,8 +191,10 @@ class Calibration:
     fitted_to: str
 
     def __post_init__(self) -> None:
-        if set(self.weights) != set(FEATURES):
-            raise ValueError(f"weights are for {', '.join(self.weights)}, not for {', '.join(FEATURES)}")
+        if set(self.weights) != set(CONFIDENCE_FEATURES):
+            raise ValueError(
+                f"weights are for {', '.join(self.weights)}, not for {', '.join(CONFIDENCE_FEATURES)}"
+            )
         numbers = [self.intercept, *self.weights.values()]
         if not all(map(isfinite, numbers)) or min(numbers[1:]) < 0:
             raise ValueError(f"weights must be at least 0 and finite: {numbers}")
@@ -225,14 +227,14 @@ class Calibration:
         Returns:
             float64 (Q), 0 to 1, to six decimals; 0 where there is no concept.
         """
-        weights = np.array([self.weights[name] for name in FEATURES])
+        weights = np.array([self.weights[name] for name in CONFIDENCE_FEATURES])
         probabilities = probability(self.intercept + features @ weights)
         return np.where(np.isnan(probabilities), 0.0, probabilities.round(6))
 
     @property
     def surest(self) -> float:
         """The highest confidence there can be: of a mention that equals a name of one concept alone."""
-        return float(self.confidence(np.ones((1, len(FEATURES))))[0])
+        return float(self.confidence(np.ones((1, len(CONFIDENCE_FEATURES))))[0])
 
     def threshold(self, precision: float) -> float:
         """Find the lowest confidence that reaches a precision.

@@ -15,12 +15,12 @@ from nymlink.index.fusion import EXACT_MATCH, WEIGHTED, weighted_sum
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
-from nymlink.linking.model import Candidate
+from nymlink.linking.link import Candidate
 from nymlink.rank.ranker import RankedMatches
 from nymlink.rank.retrieval import Question
 from nymlink.text.normalise import normalise
 from nymlink.text.writing import writing_likeness
-from nymlink.vocabulary.model import Name
+from nymlink.vocabulary.concepts import Name
 
 DICTIONARY: Final = "dictionary"
 """Part of a score: of a name found in a text, how much alike the words of the mention and of the name are."""

@@ -15,14 +15,14 @@ from typing import Final, overload
 from nymlink.core.environment import CACHE_HINT, user_cache
 from nymlink.core.errors import MissingExtraError, OutputError, StoreError
 from nymlink.core.files import sha256
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.model.folder import MINI, installed_digest
 from nymlink.index.index import Index
-from nymlink.index.sparse.settings import DEFAULT_PRESET
-from nymlink.index.store import VERSION
+from nymlink.index.index_folder import VERSION
+from nymlink.index.sparse.features import DEFAULT_PRESET
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
-from nymlink.linking.model import Link
 from nymlink.vocabulary.read import read_vocabulary
 
 _SAVING: Final = 0.1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.index import Index
 from nymlink.linking.calibration import is_alike, is_form
-from nymlink.linking.model import Candidate
+from nymlink.linking.link import Candidate
 from nymlink.linking.queries import LONGEST_ACRONYM, MentionQuery
 from nymlink.text.contradictions import contradiction as find_contradiction
 from nymlink.text.languages import recognise_language

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import CollectedCounts
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.model.folder import XL_MINI
 from nymlink.index.index import Index
 from nymlink.text.normalise import main_script, normalise

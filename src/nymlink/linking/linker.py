@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.model.folder import MINI
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
+from nymlink.linking.explanation import Explanation, LinkerSettings, Reranking
 from nymlink.linking.inputs import UnknownScripts, as_document, checked, is_missing
+from nymlink.linking.link import Link
 from nymlink.linking.links import Links
-from nymlink.linking.model import Link
 from nymlink.linking.pipeline import Pipeline
-from nymlink.linking.settings import Explanation, LinkerSettings, Reranking
 from nymlink.linking.writers.frames import Frame, frame_column, is_frame, with_links
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary

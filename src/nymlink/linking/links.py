@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
 from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.corpus.model import Document
-from nymlink.linking.model import FLAGS, REVIEW, Candidate, Link
-from nymlink.linking.writers.files import format_of, open_target, open_writer, require_input
+from nymlink.corpus.documents import Document
+from nymlink.linking.link import FLAGS, REVIEW, Candidate, Link
+from nymlink.linking.writers.link_files import format_of, open_target, open_writer, require_input
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -40,7 +40,7 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
         For each part of a composite mention, and else once, dictionaries with the keys ``document_id``, ``start``,
         ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``, ``matched_name``,
         ``matched_language``, ``score``, ``confidence``, the flags of its context, ``note``, and what a person
-        decided of it (:data:`~nymlink.linking.model.REVIEW`); ``None`` where there is nothing. Confidence and
+        decided of it (:data:`~nymlink.linking.link.REVIEW`); ``None`` where there is nothing. Confidence and
         note are those of the first candidate and stand in its row only.
     """
     return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]

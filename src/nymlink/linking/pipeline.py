@@ -17,19 +17,19 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.linking.calibration import DEPTH, Calibration, Features, features_of, tied_names
+from nymlink.linking.calibration import DEPTH, Calibration, Features, confidence_features, tied_names
 from nymlink.linking.candidates import candidates_of, find_verbatim
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
-from nymlink.linking.model import Candidate, Link
+from nymlink.linking.link import Candidate, Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.rank.ranker import RankedMatches, Ranking
 from nymlink.rank.retrieval import Question
-from nymlink.text.compact import compact
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites
+from nymlink.text.writing import compact
 
 _RUN: Final = re.compile(r"[^\W_]+")
 
@@ -124,7 +124,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         firsts: the row of the first concept of each; :data:`~nymlink.index.hits.NONE` for none.
-        features: float64 (Q, F), see :data:`~nymlink.linking.calibration.FEATURES`.
+        features: float64 (Q, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`.
         factors: float64 (Q): the share of its confidence that doubts leave.
     """
 
@@ -208,7 +208,7 @@ class Pipeline:
         ]
         return Evidence(
             ranked.matches.concepts[:, 0].tolist(),
-            features_of(ranked, questions, self.index),
+            confidence_features(ranked, questions, self.index),
             np.array(factors, np.float64),
         )
 
@@ -392,7 +392,7 @@ class Found:
         if calibration is None:
             return [None] * len(self._place)
         found: list[float | None] = calibration.confidence(
-            features_of(self._ranked, list(self._place), self.index)
+            confidence_features(self._ranked, list(self._place), self.index)
         ).tolist()
         return found
 

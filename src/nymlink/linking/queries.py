@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.words import Words
 from nymlink.rank.retrieval import Question
-from nymlink.text.compact import compact, compact_roman, compact_variants, spell_greek
 from nymlink.text.contradictions import contradiction
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
 from nymlink.text.normalise import normalise
-from nymlink.text.prepare import Composites, expand_document, language_of
+from nymlink.text.prepare import Composites, expand_document, language_of_mention
 from nymlink.text.spelling import correct, may_be_misspelt
-from nymlink.text.writing import writing_likeness
+from nymlink.text.writing import compact, compact_roman, compact_variants, spell_greek, writing_likeness
 
 _MOST_WORDS: Final = 16
 """Words of the texts in which words are guessed: a longer text has words enough that are right."""
@@ -130,7 +129,7 @@ def queries(
     2. the name with the same folded form ("cardiaco", "cardíaco"; see
        :func:`~nymlink.text.normalise.fold`);
     3. the name with the same compact form ("ET1", "ET-1"; see
-       :func:`~nymlink.text.compact.compact`), or with a variant of it ("TGFalpha", "TGFA");
+       :func:`~nymlink.text.writing.compact`), or with a variant of it ("TGFalpha", "TGFA");
     4. the mention corrected by the spelling table, its Greek letters spelt out, unless it was prepared before;
     5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
     6. the mention without what is said beside a name ("human TP53", "BRAF V600E"), in one of the first three ways;
@@ -162,7 +161,7 @@ def queries(
     def query_for(surface: str, mention: Mention) -> MentionQuery:
         text = surface if mention.prepared else normalise(surface)
         acronym = _is_acronym(mention.text, text)
-        code = recognise_language(text, language_of(mention, language, as_published=as_published))
+        code = recognise_language(text, language_of_mention(mention, language, as_published=as_published))
         rules = rules_of(code)
         query = MentionQuery(
             text, text, rules, code, acronym=acronym, surface=None if mention.prepared or as_published else surface

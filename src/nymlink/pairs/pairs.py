@@ -23,7 +23,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import Ints
 from nymlink.pairs.permutation import Keys, permute, seeded_keys
-from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS, matching_languages
+from nymlink.vocabulary.concepts import KINDS, SYNONYM_KINDS, matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Part = Literal["train", "held-out"]

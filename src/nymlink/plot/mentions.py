@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.arrays import Vectors
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.plot.figure import COLOURS, LONGEST_IN_KEY, new_figure, shortened
 from nymlink.plot.sample import Labels

@@ -17,7 +17,7 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.pairs.pairs import Rows, distinct_names, lower_case
 from nymlink.plot.figure import new_figure
 from nymlink.plot.sample import Labels
-from nymlink.vocabulary.model import SYNONYM_KINDS, matching_languages
+from nymlink.vocabulary.concepts import SYNONYM_KINDS, matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.pairs.pairs import Pairs
-from nymlink.vocabulary.model import SYNONYM_KINDS
+from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Labels = npt.NDArray[np.int32]

@@ -13,13 +13,13 @@ from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.common import mention_language
-from nymlink.project.columns import Roles, find_roles
 from nymlink.project.damage import LONGEST_TERM
 from nymlink.project.decoding import ClaimMemory, nothing_to_claim
 from nymlink.project.import_decisions import apply_decisions
 from nymlink.project.project import Project, now
 from nymlink.project.sheet import Sheet, read_sheet
 from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
+from nymlink.project.table_columns import Roles, find_roles
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 """Characters of a term; what is longer is a text or a mistake."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.store.digests import digest
-from nymlink.project.model import CHANGES, ORIGINS, RELATIONS, VERDICTS
+from nymlink.project.rows import CHANGES, ORIGINS, RELATIONS, VERDICTS
 
 _MARK: Final = b"nymlink-seal:"
 _DIGITS: Final = 32 + 8
@@ -39,7 +39,7 @@ def make_room(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT OR IGNORE INTO property VALUES ('seal', ?)", ((_MARK + _ZEROS).decode(),))
 
 
-def seal(path: Path) -> None:
+def seal_project(path: Path) -> None:
     """Seal a file that nobody writes to.
 
     Raises:

@@ -17,8 +17,8 @@ from filelock import FileLock, Timeout
 
 from nymlink.core.errors import OutputError
 from nymlink.core.store.atomic import atomic_file
-from nymlink.project.damage import find_wrong, is_broken, make_room, seal, set_aside
-from nymlink.project.model import LockedError, NotSavedError, ProjectError, ReadOnlyError
+from nymlink.project.damage import find_wrong, is_broken, make_room, seal_project, set_aside
+from nymlink.project.rows import LockedError, NotSavedError, ProjectError, ReadOnlyError
 
 _FORMAT: Final = 1
 """Version of the tables, SQLite's `user_version`."""
@@ -147,7 +147,7 @@ class Database:
             if at_rest:
                 # Without a seal nothing but damage in it is missed.
                 with suppress(OSError):
-                    seal(Path(os.path.realpath(self.path)))
+                    seal_project(Path(os.path.realpath(self.path)))
             self._release()
 
     def _release(self) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
-from nymlink.project.model import (
+from nymlink.project.project import Project, now
+from nymlink.project.rows import (
     RELATIONS,
     VERDICTS,
     ConflictError,
@@ -20,7 +21,6 @@ from nymlink.project.model import (
     Verdict,
     essence,
 )
-from nymlink.project.project import Project, now
 
 _LONGEST_REVIEWER: Final = 100
 _LONGEST_COMMENT: Final = 10_000

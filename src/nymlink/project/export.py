@@ -16,12 +16,12 @@ from nymlink.core.delimited import format_record
 from nymlink.core.errors import InputError
 from nymlink.corpus.readers.tables.usagi import ADDITIONAL, AFTER, NO_CONCEPT
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import open_target, open_writer
+from nymlink.linking.writers.link_files import open_target, open_writer
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.project.links import CANDIDATES
-from nymlink.project.model import stored
 from nymlink.project.project import Project
 from nymlink.project.reviewed_links import ProjectTable, ReviewedTerm, TableRow, link_of_row, reviewed_terms
+from nymlink.project.rows import stored
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Row = dict[str, str]

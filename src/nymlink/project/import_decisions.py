@@ -14,8 +14,8 @@ from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision
 from nymlink.project.decoding import ClaimMemory, nothing_to_claim
-from nymlink.project.model import Decision, ProjectError, Target, essence
 from nymlink.project.project import Project
+from nymlink.project.rows import Decision, ProjectError, Target, essence
 from nymlink.project.sheet import Sheet, read_sheet
 from nymlink.project.stated_decisions import (
     StatedDecision,

@@ -11,7 +11,7 @@ import numpy as np
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index

@@ -11,15 +11,15 @@ from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.errors import StoreError
 from nymlink.core.json_files import member
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 from nymlink.project.lessons import Overlay
 from nymlink.project.links import CANDIDATES
-from nymlink.project.model import ProjectError
 from nymlink.project.project import Project
+from nymlink.project.rows import ProjectError
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
 

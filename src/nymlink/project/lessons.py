@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.index import Index
-from nymlink.linking.model import Candidate, Link
-from nymlink.linking.writers.files import open_file
+from nymlink.linking.link import Candidate, Link
+from nymlink.linking.writers.link_files import open_file
 from nymlink.project.links import mention_of
-from nymlink.project.model import Relation, Target
 from nymlink.project.project import Project
+from nymlink.project.rows import Relation, Target
 from nymlink.text.normalise import normalise
-from nymlink.vocabulary.model import Name, Source
-from nymlink.vocabulary.readers.columns import ROWS
+from nymlink.vocabulary.concepts import Name, Source
+from nymlink.vocabulary.readers.column_files import ROWS
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

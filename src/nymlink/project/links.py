@@ -10,12 +10,12 @@ from time import monotonic
 from typing import Any, Final
 
 from nymlink.core.errors import NymlinkError
-from nymlink.corpus.model import Mention
-from nymlink.linking.model import Candidate, Link
-from nymlink.project.model import ProjectError, stored
+from nymlink.corpus.documents import Mention
+from nymlink.linking.link import Candidate, Link
 from nymlink.project.project import Project
 from nymlink.project.rebase import note_better
-from nymlink.vocabulary.model import Name
+from nymlink.project.rows import ProjectError, stored
+from nymlink.vocabulary.concepts import Name
 
 CANDIDATES: Final = 10
 """Candidates of a term that are kept."""

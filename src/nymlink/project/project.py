@@ -14,7 +14,7 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.project.database import Database
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.model import Decision, NotSavedError, ProjectError, essence, stored
+from nymlink.project.rows import Decision, NotSavedError, ProjectError, essence, stored
 
 ENDING: Final = ".nymlink"
 """Ending of the names of project files."""

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nymlink.linking.model import Link
+from nymlink.linking.link import Link
 from nymlink.project.decisions import append
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.model import CHANGES, Decision, Target, Verdict, stored
 from nymlink.project.project import Project
+from nymlink.project.rows import CHANGES, Decision, Target, Verdict, stored
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from nymlink.core.delimited import Record, format_record
-from nymlink.corpus.model import Mention
-from nymlink.linking.model import Candidate, Link, Review
-from nymlink.linking.model import Relation as TermRelation
+from nymlink.corpus.documents import Mention
+from nymlink.linking.link import Candidate, Link, Review
+from nymlink.linking.link import Relation as TermRelation
 from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
-from nymlink.project.model import Decision, Relation, Target, stored
 from nymlink.project.project import Project
-from nymlink.vocabulary.model import Name
+from nymlink.project.rows import Decision, Relation, Target, stored
+from nymlink.vocabulary.concepts import Name
 
 _FILE: Final = "file"
 """The column that says which file a row is of, where there are several."""

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
-from nymlink.linking.model import REVIEW
-from nymlink.project.columns import find_roles
-from nymlink.project.model import RELATIONS, Relation, Target, Verdict
+from nymlink.linking.link import REVIEW
+from nymlink.project.rows import RELATIONS, Relation, Target, Verdict
 from nymlink.project.sheet import Sheet
+from nymlink.project.table_columns import find_roles
 
 _TABLE: Final = files("nymlink.project") / "data" / "stated.tsv"
 

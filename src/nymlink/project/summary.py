@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from nymlink.project.links import count_progress
-from nymlink.project.model import Decision, stored
 from nymlink.project.project import Project
+from nymlink.project.rows import Decision, stored
 
 
 def agreements(project: Project) -> list[dict[str, Any]]:

@@ -11,12 +11,12 @@ from math import ceil
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import InputError
-from nymlink.linking.model import Relation as TermRelation
+from nymlink.linking.link import Relation as TermRelation
 from nymlink.linking.writers.sssom import relation
 from nymlink.project.decisions import append, checked_reviewer
 from nymlink.project.links import kept_link, link_values, mention_of
-from nymlink.project.model import Decision, Relation, Target, UnknownTermError, stored
 from nymlink.project.project import Project
+from nymlink.project.rows import Decision, Relation, Target, UnknownTermError, stored
 
 Status = Literal["all", "open", "decided", "nil", "flagged", "disagreement", "mine", "changed", "failed"]
 Sort = Literal["order", "confidence", "margin", "frequency", "text"]

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.index.entries.entries import Entries
-from nymlink.index.entries.word_numbers import NumberedWords
+from nymlink.index.entries.words import NumberedWords
 from nymlink.index.fusion import DENSE, EXACT_MATCH
 from nymlink.index.hits import NONE, Rows, Scores
 from nymlink.index.index import Index
-from nymlink.rank.retrieval import ConceptTable, Retrieved
-from nymlink.rank.word_overlap import word_overlap
+from nymlink.rank.retrieval import ConceptTable, Retrieved, word_overlap
 from nymlink.text.writing import writing_likeness
 
 VERSION: Final = 1

@@ -25,8 +25,8 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.core.store.manifest import read_manifest, write_directory
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.model.adapters import weights_digest
+from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.fingerprint import relevant_config
-from nymlink.encode.model.settings import Pooling
 from nymlink.encode.model.token_batches import Tokens
 from nymlink.encode.model.torch_model import Attention, TorchModel
 from nymlink.encode.vector_cache import ABSENT, Keys, name_keys

@@ -39,7 +39,7 @@ _SHARE: Final = "0 to 1"
 _BEHIND: Final = "-1 to 0"
 _YES: Final = "0 or 1"
 
-FEATURES: Final = (
+EVIDENCE: Final = (
     Feature(RANKED, "logarithm of how probable the ranker of the index takes it to be, plus 0.001", "-7 to 0"),
     Feature("ahead_ranked", "ranked less the best of the other candidates", "-7 to 7"),
     Feature("place", "place in the order of the index: how many candidates it has before", "0, 1, 2 …"),
@@ -62,7 +62,7 @@ FEATURES: Final = (
     Feature(MEANINGS, "concepts that an abbreviation may stand for that no definition wrote out", "0, 1, 2 …"),
     Feature(GUESSED, "whether a misspelt word of the query was guessed", _YES),
 )
-NAMES: Final = tuple(feature.name for feature in FEATURES)
+NAMES: Final = tuple(feature.name for feature in EVIDENCE)
 
 KNOWN: Final = (RANKED, SCORE, EXACT_MATCH, "sparse", DENSE, WRITING, CONTEXT, TIED, MEANINGS, GUESSED)
 """Those that are read off links, which :attr:`CandidatePool.known` has; the others are made of them."""
@@ -172,7 +172,7 @@ class LearnedOrder:
     """The log-odds that the ranker of the index gives, and trees over all evidence that correct them.
 
     Attributes:
-        trees: over :data:`~nymlink.rerank.evidence.FEATURES`.
+        trees: over :data:`~nymlink.rerank.evidence.EVIDENCE`.
         types: which semantic types of concepts go with which types of mentions.
         learned_from: what it learned from, for people to read.
 
@@ -218,7 +218,7 @@ class LearnedOrder:
         difference = moved[0] - moved[1]
         one, other = described.astype(float).tolist()
         return tuple(
-            Reason(FEATURES[place], one[place], other[place], round(float(difference[place]), 6))
+            Reason(EVIDENCE[place], one[place], other[place], round(float(difference[place]), 6))
             for place in np.argsort(-np.abs(difference), kind="stable").tolist()
             if difference[place] and one[place] != other[place]
         )

@@ -17,7 +17,7 @@ import numpy as np
 from nymlink.core.errors import InputError
 from nymlink.encode.model.token_batches import Tokens
 from nymlink.rerank.passages import Passage
-from nymlink.vocabulary.model import SYNONYM_KINDS
+from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

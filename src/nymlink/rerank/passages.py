@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nymlink.core.errors import MissingExtraError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.text.abbreviations import find_definitions
 from nymlink.text.expansion import expand_text
 from nymlink.text.normalise import normalise

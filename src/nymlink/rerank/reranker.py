@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.index.hits import NONE, Scores
 from nymlink.index.index import Index
-from nymlink.linking.model import Candidate, Link
-from nymlink.linking.settings import Explanation
+from nymlink.linking.explanation import Explanation
+from nymlink.linking.link import Candidate, Link
 from nymlink.rank.ranker import Reason, softmax
 from nymlink.rerank.evidence import GUESSED, KNOWN, MEANINGS, SCORE, TIED, LearnedOrder
 from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, passages

@@ -18,9 +18,9 @@ from nymlink.serve.guards.hosts import HeaderGuard, HostGuard, TokenGuard
 from nymlink.serve.guards.memory import MemoryBudget, MemoryGuard
 from nymlink.serve.guards.watch import Metrics, Watch
 from nymlink.serve.routes import link, lookups, project_files, projects, reconcile, review
+from nymlink.serve.serve_settings import ServeSettings
 from nymlink.serve.served import ServedIndexes
 from nymlink.serve.served_projects import ServedProjects
-from nymlink.serve.settings import ServeSettings
 from nymlink.serve.templates import STATIC
 
 _DESCRIPTION = "Resolve biomedical names to concepts. Errors have one shape: status, code, what, what_to_do."

@@ -11,12 +11,12 @@ from time import perf_counter
 from typing import Final
 
 from nymlink.core.errors import NymlinkError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.calibration import DEPTH
 from nymlink.linking.inputs import checked
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker, cut
-from nymlink.linking.model import Link
 
 _TOGETHER: Final = 256
 """Mentions linked together: more are hardly faster, and hold up those that come meanwhile."""

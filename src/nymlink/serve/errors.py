@@ -21,7 +21,7 @@ from nymlink.core.errors import (
     StoreUnavailableError,
     UnknownNameError,
 )
-from nymlink.project.model import (
+from nymlink.project.rows import (
     ConflictError,
     LockedError,
     NotSavedError,
@@ -43,7 +43,7 @@ def json_bytes(value: Any) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemAnswer:
     """What a client is told of an error.
 
     Attributes:
@@ -79,7 +79,7 @@ class ProblemError(Exception):
 
     def __init__(self, status: int, code: str, what: str, what_to_do: str) -> None:
         super().__init__(what)
-        self.problem = Problem(status, code, what, what_to_do)
+        self.problem = ProblemAnswer(status, code, what, what_to_do)
 
 
 _TO_DO: Final = {
@@ -89,62 +89,70 @@ _TO_DO: Final = {
 }
 
 
-def unexpected() -> Problem:
+def unexpected() -> ProblemAnswer:
     """Make the problem of an error that nobody foresaw."""
-    return Problem(500, "internal_error", "the server failed", "tell who runs it: the log names the place")
+    return ProblemAnswer(500, "internal_error", "the server failed", "tell who runs it: the log names the place")
 
 
-def problem_of(error: NymlinkError) -> Problem:
+def problem_of(error: NymlinkError) -> ProblemAnswer:
     """Make the problem of an error that was raised on purpose."""
     if isinstance(error, ConflictError):
-        return Problem(409, "conflict", error.message, "show what there is now", more={"present": error.present})
+        return ProblemAnswer(
+            409, "conflict", error.message, "show what there is now", more={"present": error.present}
+        )
     if isinstance(error, ReadOnlyError):
-        return Problem(409, "read_only", error.message, "what was decided can be read and exported")
+        return ProblemAnswer(409, "read_only", error.message, "what was decided can be read and exported")
     if isinstance(error, LockedError):
-        return Problem(423, "locked", error.message, "stop the other one, or ask it")
+        return ProblemAnswer(423, "locked", error.message, "stop the other one, or ask it")
     if isinstance(error, NotSavedError):
-        return Problem(507, "not_saved", error.message, "make room, then send it again")
+        return ProblemAnswer(507, "not_saved", error.message, "make room, then send it again")
     if isinstance(error, ProjectError):
-        return Problem(422, "unusable_project", error.message, "tell who runs the server")
+        return ProblemAnswer(422, "unusable_project", error.message, "tell who runs the server")
     if isinstance(error, MissingExtraError):
-        return Problem(501, "not_installed", error.message, "tell who runs the server")
+        return ProblemAnswer(501, "not_installed", error.message, "tell who runs the server")
     if isinstance(error, UnknownTermError):
-        return Problem(404, "not_found", error.message, "list the terms of the project")
+        return ProblemAnswer(404, "not_found", error.message, "list the terms of the project")
     if isinstance(error, UnknownNameError):
-        return Problem(404, "not_found", error.message, "look for its name with /search")
+        return ProblemAnswer(404, "not_found", error.message, "look for its name with /search")
     if isinstance(error, InputError):
-        return Problem(422, "invalid_input", error.message, "correct it and send the request again")
+        return ProblemAnswer(422, "invalid_input", error.message, "correct it and send the request again")
     retry = {"Retry-After": "1"}
     if isinstance(error, OverloadedError):
-        return Problem(503, "overloaded", error.message, "send it again in a second, or less at a time", retry)
+        return ProblemAnswer(
+            503, "overloaded", error.message, "send it again in a second, or less at a time", retry
+        )
     if isinstance(error, TooLargeError):
-        return Problem(413, "too_large", error.message, "send it in parts; who runs the server may raise --memory")
+        return ProblemAnswer(
+            413, "too_large", error.message, "send it in parts; who runs the server may raise --memory"
+        )
     if isinstance(error, LinkTimeoutError):
-        return Problem(503, "timed_out", error.message, "send fewer mentions at a time", retry)
+        return ProblemAnswer(503, "timed_out", error.message, "send fewer mentions at a time", retry)
     if isinstance(error, StoreUnavailableError):
-        return Problem(
+        return ProblemAnswer(
             503, "store_unavailable", "the store of the index does not answer", "send it again later", retry
         )
     if isinstance(error, StoreError):
-        return Problem(500, "damaged_index", "the index is damaged", "tell who runs the server: build it again")
+        return ProblemAnswer(
+            500, "damaged_index", "the index is damaged", "tell who runs the server: build it again"
+        )
     return unexpected()
 
 
-def _invalid(error: RequestValidationError, request: Request) -> Problem:
+def _invalid(error: RequestValidationError, request: Request) -> ProblemAnswer:
     """Describe the first faults of a request: where they are, never what is there."""
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         to_do = "send JSON, with the header Content-Type: application/json"
-        return Problem(415, "unsupported_media_type", "the body is not said to be JSON", to_do)
+        return ProblemAnswer(415, "unsupported_media_type", "the body is not said to be JSON", to_do)
     faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:3]]
     status = 400 if any(fault["type"] == "json_invalid" for fault in error.errors()) else 422
-    return Problem(status, "invalid_request", "; ".join(faults), "see /docs for what is expected")
+    return ProblemAnswer(status, "invalid_request", "; ".join(faults), "see /docs for what is expected")
 
 
-def _http(error: HTTPException) -> Problem:
+def _http(error: HTTPException) -> ProblemAnswer:
     name = HTTPStatus(error.status_code).phrase
     to_do = _TO_DO.get(error.status_code, "see /docs for what is expected")
     code = name.lower().replace(" ", "_").replace("-", "_")
-    return Problem(error.status_code, code, str(error.detail), to_do, error.headers or {})
+    return ProblemAnswer(error.status_code, code, str(error.detail), to_do, error.headers or {})
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -156,7 +164,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def _answering(
-    describe: Callable[[Any, Request], Problem],
+    describe: Callable[[Any, Request], ProblemAnswer],
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, error: Exception) -> Response:
         problem = describe(error, request)

@@ -13,16 +13,16 @@ from typing import Any, Final
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.core.errors import InputError, NymlinkError, UnknownNameError
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.completion import Completer
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
-from nymlink.linking.model import Link
+from nymlink.linking.link import Link
 from nymlink.project.index_reference import vocabulary_digest
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.reconcile.properties import Properties, Types
-from nymlink.serve.settings import MATCH_PRECISION, Limits
+from nymlink.serve.serve_settings import MATCH_PRECISION, Limits
 from nymlink.vocabulary.hierarchy import InvertedLists
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -40,8 +40,8 @@ class ServedIndex:
     Attributes:
         target_precision: as it was given.
         match_confidence: a reconciled name of at least this confidence is matched without asking: that of the
-            target precision, or of :data:`~nymlink.serve.settings.MATCH_PRECISION`; ``None`` where the index is
-            not calibrated, or does not reach it: no name is then.
+            target precision, or of :data:`~nymlink.serve.serve_settings.MATCH_PRECISION`; ``None`` where the index
+            is not calibrated, or does not reach it: no name is then.
 
     Raises:
         InputError: this is no name for an index; or the target precision cannot be reached.
@@ -199,8 +199,8 @@ def describe_concept(served: ServedIndex, concept_id: str) -> dict[str, Any]:
     """Describe a concept, as JSON values; a former id leads to the concept that it stands for now.
 
     Returns:
-        The values of :meth:`~nymlink.vocabulary.model.Concept.to_dict`, with ``parents`` and ``children`` as ids
-        and names, the number of all ``children_count``, and under ``names`` for each language the names and their
+        The values of :meth:`~nymlink.vocabulary.concepts.Concept.to_dict`, with ``parents`` and ``children`` as
+        ids and names, the number of all ``children_count``, and under ``names`` for each language the names and their
         kinds.
 
     Raises:

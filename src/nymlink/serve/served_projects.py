@@ -11,13 +11,13 @@ from threading import Event, Lock, RLock, Thread
 from typing import Any, Final
 
 from nymlink.core.errors import NymlinkError
-from nymlink.corpus.model import Document, Mention
-from nymlink.linking.model import Link
+from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.link import Link
 from nymlink.project.index_reference import ADVICE, IndexReference, IndexState
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.links import CANDIDATES, Progress, count_progress, link_waiting
-from nymlink.project.model import LockedError, ReadOnlyError
 from nymlink.project.project import ENDING, Project
+from nymlink.project.rows import LockedError, ReadOnlyError
 from nymlink.project.summary import short_summary
 from nymlink.serve.batching import LinkTimeoutError, OverloadedError
 from nymlink.serve.errors import ProblemError
@@ -155,7 +155,7 @@ def describe_candidate(served: ServedIndex | None, candidate: Mapping[str, Any])
 
     Args:
         served: the index; ``None`` where it is gone: only what the link says is known then.
-        candidate: :meth:`nymlink.linking.model.Candidate.to_dict`.
+        candidate: :meth:`nymlink.linking.link.Candidate.to_dict`.
     """
     concept_id, matched = candidate["concept_id"], candidate["matched"]
     shown = {

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from nymlink.core.errors import OutputError
-from nymlink.serve.settings import Limits
+from nymlink.serve.serve_settings import Limits
 
 _GRACE: Final = 30
 """Seconds that requests have to be answered in after the server was told to stop."""

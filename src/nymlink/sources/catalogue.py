@@ -9,7 +9,7 @@ from nymlink.core.errors import InputError, NymlinkError, UnknownNameError
 from nymlink.core.language_codes import normalise_language
 from nymlink.sources import SOURCE_TABLES
 from nymlink.sources.source import PublishedSource
-from nymlink.vocabulary.model import matching_languages
+from nymlink.vocabulary.concepts import matching_languages
 
 OPEN: Final = "open"
 """The name that stands for all sources with an open licence."""

@@ -14,9 +14,9 @@ from nymlink.core.problems import Problems
 from nymlink.core.terminal import track
 from nymlink.sources.fetch import Fetched, FetchOptions, fetch
 from nymlink.sources.source import PublishedSource
+from nymlink.vocabulary.concepts import ReadOptions, Source
 from nymlink.vocabulary.mappings import MappingSet, read_mappings
 from nymlink.vocabulary.merge.merge import merge
-from nymlink.vocabulary.model import ReadOptions, Source
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.tables import Tables

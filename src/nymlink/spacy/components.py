@@ -14,11 +14,16 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.settings import MIN_CONFIDENCE, MIN_FUZZY_CONFIDENCE, AnnotatorSettings, Restriction
-from nymlink.corpus.model import Document, Mention
+from nymlink.annotation.annotator_settings import (
+    MIN_CONFIDENCE,
+    MIN_FUZZY_CONFIDENCE,
+    AnnotatorSettings,
+    Restriction,
+)
+from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.default import default_index
+from nymlink.linking.link import FLAGS, Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import FLAGS, Link
 
 Loaded = TypeVar("Loaded")
 
@@ -85,7 +90,7 @@ class EntityLinker:
 
     ``kb_id_`` is the id of the concept; those of the parts of a composite entity are joined by ``|``; an entity
     that is taken to mean none keeps what it has. ``_.nymlink`` is a dictionary of plain values, that of
-    :meth:`nymlink.linking.model.Link.to_dict`, which ``DocBin(store_user_data=True)`` keeps.
+    :meth:`nymlink.linking.link.Link.to_dict`, which ``DocBin(store_user_data=True)`` keeps.
 
     The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew.
 
@@ -177,7 +182,7 @@ class EntityMatcher:
     """Finds the names of an index in documents and links them: adds to ``doc.ents``.
 
     Each entity that is found has ``kb_id_``, the id of its concept, and ``_.nymlink``, a dictionary of plain
-    values (:meth:`nymlink.linking.model.Link.to_dict`) with confidence and flags of its context. A mention that
+    values (:meth:`nymlink.linking.link.Link.to_dict`) with confidence and flags of its context. A mention that
     begins or ends within a token is widened to whole tokens. Entities that are there stay; what would overlap
     them, or an entity found before it, is left out.
 

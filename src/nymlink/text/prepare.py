@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.text.abbreviations import Definition, find_definitions
 from nymlink.text.expansion import Glossary, expand
 from nymlink.text.languages import rules_for
@@ -82,7 +82,11 @@ def prepare_document(
         own
         if mention.prepared
         else tuple(
-            prepare(surface, language=language_of(mention, language, as_published=as_published), spelling=spelling)
+            prepare(
+                surface,
+                language=language_of_mention(mention, language, as_published=as_published),
+                spelling=spelling,
+            )
             for surface in own
         )
         for mention, own in zip(document.mentions, surfaces, strict=True)
@@ -121,12 +125,14 @@ def expand_document(
         if mention.parts:
             return tuple(map(expanded, mention.parts))
         surface = expanded(mention.text)
-        return _split(surface, mention, composites, language_of(mention, language, as_published=as_published))
+        return _split(
+            surface, mention, composites, language_of_mention(mention, language, as_published=as_published)
+        )
 
     return tuple(map(surfaces, document.mentions))
 
 
-def language_of(mention: Mention, language: str | None, *, as_published: bool = False) -> str | None:
+def language_of_mention(mention: Mention, language: str | None, *, as_published: bool = False) -> str | None:
     """Choose the language of a mention: its own, else the one that is given for all mentions."""
     return PUBLISHED_LANGUAGE if as_published else mention.language or language
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.text.prepare import prepare_document
 from nymlink.train.settings.common import HeldOutCorpus

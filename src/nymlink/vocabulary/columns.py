@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from nymlink.core.errors import InputError
 from nymlink.text.normalise import normalise
 from nymlink.text.writing import normalise_signs
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.concepts import KINDS
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 
 _LABEL: Final = pa.dictionary(pa.int16(), pa.string())

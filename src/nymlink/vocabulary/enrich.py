@@ -14,8 +14,8 @@ from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import Ints
 from nymlink.vocabulary.columns import normalise_all
+from nymlink.vocabulary.concepts import Source, matching_languages, unused_name
 from nymlink.vocabulary.equivalence import Equivalences, find_equivalences
-from nymlink.vocabulary.model import Source, matching_languages, unused_name
 from nymlink.vocabulary.name_matching import CrossPair
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, SourceTables, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary

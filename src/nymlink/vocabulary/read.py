@@ -22,7 +22,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal import show_read_progress, track
-from nymlink.vocabulary.model import FLAGS, ReadOptions, Source, unused_name
+from nymlink.vocabulary.concepts import FLAGS, ReadOptions, Source, unused_name
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary

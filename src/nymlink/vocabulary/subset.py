@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Array, Bools
 from nymlink.vocabulary.columns import NAMES, Columns
+from nymlink.vocabulary.concepts import KINDS, matching_languages
 from nymlink.vocabulary.hierarchy import descendants, find_superseded, flatten_lists
-from nymlink.vocabulary.model import KINDS, matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LISTED: Final = 30

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
-from nymlink.vocabulary.model import KINDS, Source
+from nymlink.vocabulary.concepts import KINDS, Source
 
 _STRINGS: Final = pa.list_(pa.string())
 
@@ -136,7 +136,7 @@ class TableBuilder:
         """Add a name, with white space trimmed and collapsed; an empty name is ignored.
 
         Raises:
-            ValueError: ``kind`` is not one of :data:`nymlink.vocabulary.model.KINDS`.
+            ValueError: ``kind`` is not one of :data:`nymlink.vocabulary.concepts.KINDS`.
         """
         if kind not in KINDS:
             raise ValueError(f"unknown kind of name {kind!r}; known: {', '.join(KINDS)}")

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from nymlink.core.errors import UnknownNameError
 from nymlink.text.normalise import normalise
 from nymlink.text.writing import writing_likeness
-from nymlink.vocabulary import store
+from nymlink.vocabulary import vocabulary_folder
 from nymlink.vocabulary.columns import Columns, assemble, disassemble
-from nymlink.vocabulary.model import KINDS, Concept, Name, Source, matching_languages
+from nymlink.vocabulary.concepts import KINDS, Concept, Name, Source, matching_languages
 from nymlink.vocabulary.tables import Tables
 
 
@@ -80,7 +80,7 @@ class Vocabulary:
         Raises:
             StoreError: it is missing, damaged, or of another format version.
         """
-        return cls(*store.load(Path(directory)))
+        return cls(*vocabulary_folder.load(Path(directory)))
 
     def save(self, directory: str | Path) -> None:
         """Write the vocabulary to a directory atomically.
@@ -88,7 +88,7 @@ class Vocabulary:
         Raises:
             OutputError: it cannot be written; nothing is left behind.
         """
-        store.save(self.columns, self.sources, Path(directory), settings=self.settings)
+        vocabulary_folder.save(self.columns, self.sources, Path(directory), settings=self.settings)
 
     def __len__(self) -> int:
         """Count the concepts."""

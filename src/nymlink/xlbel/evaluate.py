@@ -15,14 +15,14 @@ from nymlink.core.errors import InputError
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.store.arrays import Bools
 from nymlink.core.terminal import track
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.outcomes import GoldResolver, Ranks, accuracy, as_array
 from nymlink.evaluation.reranking import evaluate_reranking
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker
-from nymlink.vocabulary.model import matching_languages
+from nymlink.vocabulary.concepts import matching_languages
 from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.encoder_settings import EncoderSettings
 
 OLD = "sentence_transformers.models."
 NEW = "sentence_transformers.sentence_transformer.modules."

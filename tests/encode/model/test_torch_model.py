@@ -11,7 +11,7 @@ import torch
 
 from nymlink.core.errors import InputError, OutputError, StoreError
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.settings import EncoderSettings, Pooling
+from nymlink.encode.model.encoder_settings import EncoderSettings, Pooling
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from tests.encode import tiny

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.calibration_data import (
     LabelledMentions,
     draw_absent_names,

@@ -10,7 +10,7 @@ from itertools import chain
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.calibration_data import label_mentions
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.fit_calibration import (

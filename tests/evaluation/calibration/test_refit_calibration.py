@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
-from nymlink.linking.calibration import FEATURES, Calibration, Features
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration, Features
 
 BEFORE = Calibration(
     -4.5,
@@ -20,8 +20,8 @@ BEFORE = Calibration(
 def drawn(count: int, *, shift: float, seed: int = 0) -> tuple[Features, np.ndarray]:
     """Links whose log-odds are those of the calibration, and a shift."""
     rng = np.random.default_rng(seed)
-    features = rng.random((count, len(FEATURES)))
-    weights = np.array([BEFORE.weights[name] for name in FEATURES])
+    features = rng.random((count, len(CONFIDENCE_FEATURES)))
+    weights = np.array([BEFORE.weights[name] for name in CONFIDENCE_FEATURES])
     return features, rng.random(count) < expit(BEFORE.intercept + features @ weights + shift)
 
 
@@ -60,7 +60,7 @@ def test_a_few_links_move_it_a_little() -> None:
     few, many = (refitted(*drawn(count, shift=-3)).calibration for count in (40, 2000))
     assert few is not None
     assert many is not None
-    middle = np.full((1, len(FEATURES)), 0.5)
+    middle = np.full((1, len(CONFIDENCE_FEATURES)), 0.5)
     levels = [each.confidence(middle)[0] for each in (BEFORE, few, many)]
     assert levels[0] > levels[1] > levels[2]
 
@@ -77,7 +77,7 @@ def test_links_without_concepts_and_doubted_ones_are_not_fitted_to() -> None:
     features, right = drawn(100, shift=-2.5)
     plain = refitted(features, right)
     factors = np.append(np.ones(100), np.full(20, 0.2))
-    more = np.concatenate([features, np.ones((20, len(FEATURES)))])
+    more = np.concatenate([features, np.ones((20, len(CONFIDENCE_FEATURES)))])
     more[110:] = np.nan
     both = refitted(more, np.append(right, np.zeros(20, bool)), factors)
     assert plain.calibration is not None

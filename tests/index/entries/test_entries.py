@@ -15,7 +15,7 @@ from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.sorted_texts import OtherTexts
 from nymlink.index.hits import NONE
 from nymlink.text.normalise import fold, normalise
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.concepts import KINDS
 from tests.index.small import entries, vocabulary
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import StoreError
 from nymlink.core.store.manifest import seal
-from nymlink.index.entries.word_numbers import LONGEST, WordNumbers
+from nymlink.index.entries.words import LONGEST, WordNumbers
 from nymlink.index.index import Index
 from tests.index.small import vocabulary
 

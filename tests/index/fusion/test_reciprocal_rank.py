@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nymlink.index.fusion import ExactSearch, ReciprocalRankSearch
-from nymlink.index.sparse.settings import PRESETS
+from nymlink.index.sparse.features import PRESETS
 from nymlink.index.sparse.sparse_search import SparseSearch
 from tests.index.small import entries, many_names
 

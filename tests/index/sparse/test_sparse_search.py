@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nymlink.index.hits import NONE
 from nymlink.index.sparse import sparse_search as sparse
-from nymlink.index.sparse.settings import SparseSettings
+from nymlink.index.sparse.features import SparseSettings
 from nymlink.index.sparse.sparse_search import SparseSearch
 from tests.index import naive
 from tests.index.small import entries, many_names

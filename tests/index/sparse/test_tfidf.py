@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from nymlink.index.sparse.settings import SparseSettings
+from nymlink.index.sparse.features import SparseSettings
 from nymlink.index.sparse.tfidf import SparseVectors, TfIdf, invert
 from tests.index import naive
 from tests.index.small import many_names

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.index.stores.server import failure
-from nymlink.index.stores.store import URL_VARIABLE, StoreAddress
+from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 
 PUBLIC = {
     "postgresql://me:pw@db:5432/terms": "postgresql://me@db:5432/terms",

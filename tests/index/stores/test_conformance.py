@@ -13,7 +13,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.dense.exact import nearest
 from nymlink.index.index import Index
-from nymlink.index.stores.store import StoreAddress
+from nymlink.index.stores.vector_store import StoreAddress
 from tests.index.dense_samples import NAMES, QUERIES, VOCABULARY, assert_same
 from tests.index.small import entries, vocabulary
 

@@ -24,7 +24,7 @@ from nymlink.index.index import Index
 from nymlink.index.stores import postgres as postgres_module
 from nymlink.index.stores.server import TIMEOUT_VARIABLE, ServerStore
 from nymlink.index.stores.servers import upload
-from nymlink.index.stores.store import URL_VARIABLE, StoreAddress
+from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 from tests.index.dense_samples import QUERIES, VOCABULARY, assert_same
 from tests.index.stores.conftest import contents
 from tests.index.stores.test_conformance import drawn
@@ -85,7 +85,7 @@ KILLED = """
 import os, sys
 import numpy as np
 from nymlink.index.stores import milvus, postgres
-from nymlink.index.stores.store import StoreAddress
+from nymlink.index.stores.vector_store import StoreAddress
 from nymlink.index.stores.servers import upload
 
 class Killing(np.ndarray):

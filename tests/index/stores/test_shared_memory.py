@@ -13,7 +13,7 @@ pytest.importorskip("pgserver")
 _LITTLE = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=16m tmpfs /dev/shm && exec "$@"', "-"]
 _BUILD = """
 import numpy as np
-from nymlink.index.stores.store import StoreAddress
+from nymlink.index.stores.vector_store import StoreAddress
 from nymlink.index.stores.servers import upload
 from tests.index.stores.test_conformance import drawn
 from tests.postgres import postgres_server

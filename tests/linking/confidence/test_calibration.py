@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.manifest import write_manifest
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.index.store import store_calibration, store_fusion
-from nymlink.linking.calibration import DEPTH, FEATURES, Calibration, features_of
+from nymlink.index.index_folder import store_calibration, store_fusion
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, DEPTH, Calibration, confidence_features
 from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
@@ -72,16 +72,18 @@ weights = st.floats(0, 50)
 
 @given(
     intercept=st.floats(-50, 50),
-    named=st.lists(weights, min_size=len(FEATURES), max_size=len(FEATURES)),
-    low=st.lists(shares, min_size=len(FEATURES), max_size=len(FEATURES)),
-    high=st.lists(shares, min_size=len(FEATURES), max_size=len(FEATURES)),
+    named=st.lists(weights, min_size=len(CONFIDENCE_FEATURES), max_size=len(CONFIDENCE_FEATURES)),
+    low=st.lists(shares, min_size=len(CONFIDENCE_FEATURES), max_size=len(CONFIDENCE_FEATURES)),
+    high=st.lists(shares, min_size=len(CONFIDENCE_FEATURES), max_size=len(CONFIDENCE_FEATURES)),
 )
 def test_confidence_is_a_probability_and_never_falls_with_any_feature(
     intercept: float, named: list[float], low: list[float], high: list[float]
 ) -> None:
-    calibration = Calibration(intercept, dict(zip(FEATURES, named, strict=True)), ((0.0, 0.5),), "")
+    calibration = Calibration(intercept, dict(zip(CONFIDENCE_FEATURES, named, strict=True)), ((0.0, 0.5),), "")
     high = [max(pair) for pair in zip(low, high, strict=True)]
-    lower, higher, none = calibration.confidence(np.array([low, high, [math.nan] * len(FEATURES)])).tolist()
+    lower, higher, none = calibration.confidence(
+        np.array([low, high, [math.nan] * len(CONFIDENCE_FEATURES)])
+    ).tolist()
     assert 0 == none <= lower <= higher <= calibration.surest <= 1
     odds = intercept + sum(weight * value for weight, value in zip(named, low, strict=True))
     assert lower == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-6)
@@ -107,7 +109,7 @@ class TestLinker:
         assert [link.confidence for link in one] == [link.confidence for link in many]
         texts = [link.query for link in one]
         questions = [Question(text) for text in texts]
-        features = features_of(Ranking(built_index()).match(questions, DEPTH), questions, built_index())
+        features = confidence_features(Ranking(built_index()).match(questions, DEPTH), questions, built_index())
         expected = CALIBRATION.confidence(features).tolist()
         # MI has two meanings.
         assert [link.confidence for link in one[2:]] == expected[2:]
@@ -215,9 +217,9 @@ class TestStore:
             {"intercept": 10**400},
             {"weights": []},
             {"weights": {"score": 1.0}},
-            {"weights": dict.fromkeys(FEATURES, "much")},
-            {"weights": dict.fromkeys(FEATURES, -1.0)},
-            {"weights": dict.fromkeys(FEATURES, math.inf)},
+            {"weights": dict.fromkeys(CONFIDENCE_FEATURES, "much")},
+            {"weights": dict.fromkeys(CONFIDENCE_FEATURES, -1.0)},
+            {"weights": dict.fromkeys(CONFIDENCE_FEATURES, math.inf)},
             {"curve": []},
             {"curve": 3},
             {"curve": [[0.1, 0.5]]},

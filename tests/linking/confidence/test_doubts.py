@@ -6,14 +6,14 @@ from functools import cache
 
 import pytest
 
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
-from nymlink.linking.calibration import FEATURES, Calibration
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary
 from tests.linking.toy import linker_from
 
-SURE = Calibration(9.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.5),), "nothing")
+SURE = Calibration(9.0, dict.fromkeys(CONFIDENCE_FEATURES, 1.0), ((0.0, 0.5),), "nothing")
 """Sure of whatever there is."""
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.index import Index
-from nymlink.linking.calibration import DEPTH, FEATURES, features_of, is_alike, is_form
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, DEPTH, confidence_features, is_alike, is_form
 from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
@@ -53,7 +53,7 @@ def share(words: list[str], others: list[str]) -> float:
 
 def features(texts: list[str]) -> list[list[float]]:
     questions = [Question(text) for text in texts]
-    return features_of(Ranking(built_index()).match(questions, DEPTH), questions, built_index()).tolist()
+    return confidence_features(Ranking(built_index()).match(questions, DEPTH), questions, built_index()).tolist()
 
 
 @given(queries)
@@ -81,12 +81,12 @@ def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
         "known": sum(len(word) for word in asked if word in known) / len("".join(asked)),
         "ranked": 1.0,
     }
-    assert line == pytest.approx([expected[name] for name in FEATURES], abs=1e-6)
+    assert line == pytest.approx([expected[name] for name in CONFIDENCE_FEATURES], abs=1e-6)
 
 
 def test_an_equal_name_has_all_that_it_takes_unless_it_is_anothers_too() -> None:
     mine, both, half, none = features(["heart attack", "mi", "heart zzzz", ""])
-    assert mine == [1] * len(FEATURES)
+    assert mine == [1] * len(CONFIDENCE_FEATURES)
     assert both == [1, 0, 0, 1, 1, 1, 1]
     assert half[3:] == pytest.approx([5 / 9, 5 / 11, 5 / 9, 1])
     assert all(map(math.isnan, none))

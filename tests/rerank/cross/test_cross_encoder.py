@@ -22,7 +22,7 @@ from nymlink.rerank.folder import open_scorer
 from nymlink.rerank.inputs import END, START, Entity, Inputs, entities
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny

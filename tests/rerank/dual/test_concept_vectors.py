@@ -18,7 +18,7 @@ from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.dual_encoder import ConceptVectors, DualEncoder, DualEncoderConfig, DualScorer
 from nymlink.rerank.inputs import Entity
 from nymlink.rerank.passages import Passage
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.index.index import Index
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.serve.browser.browsing import BrowserContext, Site, expect

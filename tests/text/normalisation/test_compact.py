@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.compact import compact, compact_all, compact_roman, compact_variants, has_roman, spell_greek
 from nymlink.text.normalise import normalise
+from nymlink.text.writing import compact, compact_all, compact_roman, compact_variants, has_roman, spell_greek
 
 LETTERS = st.text(alphabet=st.sampled_from("abpivx019 αβκα-\u0301é病"), max_size=20)
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.index.index import Index
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
 from nymlink.rerank.inputs import entities

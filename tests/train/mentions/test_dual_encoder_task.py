@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.index.index import Index
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.inputs import entities

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from nymlink.cli.train import train
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.fusion import Fusion

@@ -18,7 +18,7 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.entries.entries import Entries
 from nymlink.index.hits import NONE, Rows
-from nymlink.index.sparse.settings import preset
+from nymlink.index.sparse.features import preset
 from nymlink.index.sparse.tfidf import TfIdf, invert
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.train.annotated_queries import AnnotatedQuery

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.train.names.pair_trainings import MentionPairs, train_finetune
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import FinetuneSettings

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nymlink.core.problems import Problems
-from nymlink.pairs.files import PairTable
+from nymlink.pairs.pair_files import PairTable
 from nymlink.pairs.pairs import NamedPairs, Pairs, VocabularyPairs
 from nymlink.train.engine.distributed import Processes
 from nymlink.train.names.self_alignment import NameBatch, NameBatches
@@ -84,7 +84,7 @@ def test_an_epoch_is_cut_into_batches_that_hold_all_pairs_once() -> None:
 
 
 def test_pairs_of_a_file_come_shuffled_and_each_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nymlink.pairs.files._BLOCK", 7)
+    monkeypatch.setattr("nymlink.pairs.pair_files._BLOCK", 7)
     lines = [f"C{number % 5}||a{number}||b{number}" for number in range(40)]
     (tmp_path / "pairs.txt").write_text("\n".join([*lines, "broken"]) + "\n", encoding="utf-8")
     problems = Problems()

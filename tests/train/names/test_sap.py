@@ -21,7 +21,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.adapters import load_adapters
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.pairs.files import write_pairs
+from nymlink.pairs.pair_files import write_pairs
 from nymlink.pairs.pairs import Pairs
 from nymlink.train.engine.gradient_cache import encode
 from nymlink.train.engine.loop import StoppedError

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.evaluation.reranking import evaluate_reranking
 from nymlink.index.index import Index
 from nymlink.rerank.reranker import Reranker

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.index.index import Index
 from nymlink.rank.features import NAMES
 from nymlink.rank.retrieval import CANDIDATES, Question
@@ -21,7 +21,7 @@ from nymlink.train.ranking.labelled import (
     unanswerable_questions,
 )
 from nymlink.train.ranking.left_out import left_out_questions, names_elsewhere
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.cli.conftest import run  # noqa: F401
 
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.mappings import Mapping, MappingSet
-from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -8,9 +8,9 @@ import pytest
 from tests.vocabulary.merge.conftest import Make, Map
 
 from nymlink.core.errors import InputError
+from nymlink.vocabulary.concepts import Concept, Name
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.merge import merge
-from nymlink.vocabulary.model import Concept, Name
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -14,9 +14,9 @@ from tests.vocabulary.merge.conftest import Make
 
 from benchmarks.vocabularies import merge_gain
 from nymlink.core.errors import OutputError
+from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.merge.merge import Merged, merge
 from nymlink.vocabulary.merge.report import writing_report
-from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 

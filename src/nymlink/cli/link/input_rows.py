@@ -21,8 +21,8 @@ from nymlink.core.delimited import (
 from nymlink.core.errors import InputError
 from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
+from nymlink.corpus.documents import Mention
 from nymlink.corpus.foreign_formats import describe_format
-from nymlink.corpus.model import Mention
 from nymlink.corpus.readers.common import mention_language
 from nymlink.corpus.readers.tables.mention_rows import likely_mention, say_delimiter
 

@@ -31,7 +31,7 @@ from nymlink.cli.common import (
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
@@ -41,10 +41,10 @@ from nymlink.encode.batches import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.linking.inputs import UnknownScripts
+from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.model import Link
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import (
+from nymlink.linking.writers.link_files import (
     format_of,
     open_target,
     open_writer,

@@ -13,7 +13,7 @@ from typing import IO, Final
 import click
 
 from nymlink.core.files import open_bytes
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, find_mention
 from nymlink.corpus.readers.common import source_name
 

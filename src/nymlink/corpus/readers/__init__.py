@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format, Registry
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.readers.common import CorpusOptions
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from nymlink.core.json_files import read_json_records
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.bioc import Annotation, Passage, assemble

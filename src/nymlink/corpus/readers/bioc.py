@@ -19,7 +19,7 @@ from nymlink.core.json_files import member, read_json_records
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.xml_files import read_records, root_name
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, place_mention, to_code_points, unit_length
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import (

@@ -16,7 +16,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import decoded_name
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.offsets import OffsetUnit
 
 

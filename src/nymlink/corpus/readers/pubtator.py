@@ -23,7 +23,7 @@ from typing import Final
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, place_mention, to_code_points
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import (

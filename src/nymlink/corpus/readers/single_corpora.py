@@ -30,8 +30,8 @@ from nymlink.core.files import read_head, read_lines
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.foreign_formats import describe_format
-from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, check_offsets, to_code_points
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import (

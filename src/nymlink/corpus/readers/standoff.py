@@ -32,7 +32,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import decoded_name, read_lines, read_text_blocks
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, place_mention, to_code_points, unit_length
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import (

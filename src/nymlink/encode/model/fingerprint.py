@@ -12,8 +12,8 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.store.manifest import read_manifest
 from nymlink.core.store.ownership import MANIFEST
+from nymlink.encode.model.encoder_settings import EncoderSettings, read_json, require_own_files
 from nymlink.encode.model.folder import weight_files
-from nymlink.encode.model.settings import EncoderSettings, read_json, require_own_files
 
 _IGNORED: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """Keys of ``config.json`` that change no vector: where a model comes from, and how its weights were stored."""

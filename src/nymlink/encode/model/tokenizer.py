@@ -17,7 +17,7 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.normalizers import Sequence as Normalizers
 
 from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.encode.model.settings import (
+from nymlink.encode.model.encoder_settings import (
     EncoderSettings,
     ModelConfig,
     read_json,

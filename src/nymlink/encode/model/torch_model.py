@@ -27,9 +27,9 @@ from nymlink.encode.model.adapters import (
     load_adapters,
     save_adapters,
 )
+from nymlink.encode.model.encoder_settings import EncoderSettings, Pooling, require_self_contained
 from nymlink.encode.model.fingerprint import FORMAT, KIND, check_saved
 from nymlink.encode.model.folder import ADAPTERS, WEIGHTS, installed, model_folder, weight_files
-from nymlink.encode.model.settings import EncoderSettings, Pooling, require_self_contained
 from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, special_tokens
 from nymlink.encode.quantise import float_weights
 

@@ -118,7 +118,7 @@ _SEED: Final = 0
 
 
 class FaissIndex:
-    """A faiss index over the vectors of entries: a :class:`~nymlink.index.stores.store.Store`.
+    """A faiss index over the vectors of entries: a :class:`~nymlink.index.stores.vector_store.Store`.
 
     faiss is imported when it is first needed. A graph that several threads build differs a little each time; once
     built, it gives the same hits for the same query.

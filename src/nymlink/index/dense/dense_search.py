@@ -18,7 +18,7 @@ from nymlink.index.entries.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
 from nymlink.index.stores.server import ServerStore
 from nymlink.index.stores.servers import upload
-from nymlink.index.stores.store import Store, StoreAddress
+from nymlink.index.stores.vector_store import Store, StoreAddress
 
 if TYPE_CHECKING:
     from nymlink.encode.cached_vectors import EmbeddingCache

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nymlink.encode.backend import Precision
     from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.encode.model.settings import Pooling
+    from nymlink.encode.model.encoder_settings import Pooling
 
 
 @dataclass(frozen=True, slots=True)

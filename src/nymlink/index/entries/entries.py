@@ -14,14 +14,12 @@ import pyarrow as pa
 
 from nymlink.core.store.arrays import map_array, mix, save_array
 from nymlink.core.terminal import track
-from nymlink.index.entries.compact_forms import CompactForms
-from nymlink.index.entries.sorted_texts import OtherTexts, SortedTexts, map_texts, save_texts
-from nymlink.index.entries.word_numbers import WordNumbers
-from nymlink.index.entries.words import Initials, Words, word_digests
+from nymlink.index.entries.sorted_texts import CompactForms, OtherTexts, SortedTexts, map_texts, save_texts
+from nymlink.index.entries.words import Initials, WordNumbers, Words, word_digests
 from nymlink.index.hits import NONE, Rows
 from nymlink.text.normalise import fold
 from nymlink.vocabulary.columns import normalise_all
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.concepts import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _CONCEPT: Final = np.uint64(0xBF2E6A3D1C9B5C47)

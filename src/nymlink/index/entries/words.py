@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Final
+from pathlib import Path
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import xxhash
 
-from nymlink.core.store.arrays import mix
+from nymlink.core.store.arrays import Ints, map_array, mix, save_array
 from nymlink.index.entries.sorted_texts import SortedTexts
+from nymlink.index.hits import Rows, Scores
 from nymlink.index.sparse.features import TEXT_BITS, CodePoints
 from nymlink.index.sparse.postings import chunks
+from nymlink.text.numerals import numerals
 from nymlink.text.spelling import is_slip
 
 _AT_ONCE: Final = 1 << 18
@@ -137,3 +143,177 @@ def word_digests(texts: pa.LargeStringArray) -> npt.NDArray[np.uint64]:
         # A sum of hashes does not depend on their order.
         np.add.at(digests[start:end], words & _TEXT, mix(words >> np.uint64(TEXT_BITS)))
     return digests
+
+
+LONGEST: Final = 12
+"""Words of a name or query that are compared; of longer ones the first."""
+
+_STEM: Final = 5
+"""Letters that the forms of a word have in common ("anaemia", "anaemic"); shorter words have no other forms."""
+
+
+_UNKNOWN: Final = -1
+"""Number of a word that no entry has."""
+
+_FILES: Final = ("hashes", "stems", "stem_of_word", "marks", "weights", "offsets", "numbers")
+
+
+class NumberedWords(NamedTuple):
+    """The first :data:`LONGEST` words of N texts, one after the other.
+
+    Attributes:
+        words: int32 (n): number of each word, below 0 for one that no entry has.
+        stems: int32 (n): number of its first letters, in the same way.
+        marks: int32 (n): which numeral or single letter it is (:func:`~nymlink.text.numerals.numerals`), else 0.
+        weights: float32 (n): how rare it is among the entries.
+        starts: int64 (N): the first word of each text.
+        counts: int64 (N): how many words it has, at least 1.
+    """
+
+    words: Rows
+    stems: Rows
+    marks: Rows
+    weights: Scores
+    starts: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordNumbers:
+    """The distinct words of E entries, and which of them each entry has.
+
+    Words are told apart by their hashes; of ten million two are taken for one with a probability of 3e-6.
+
+    Attributes:
+        hashes: uint64 (D), ascending: XXH3 of each distinct word.
+        stems: uint64 (S), ascending: XXH3 of the first letters of words.
+        stem_of_word: int32 (D): the stem of each word.
+        marks: int32 (D): which numeral or letter it is.
+        weights: float32 (D): log of E + 1 over the number of its occurrences.
+        offsets: int64 (E + 1): the words of entry i are ``numbers[offsets[i]:offsets[i + 1]]``.
+        numbers: int32: words of the entries, in their order.
+    """
+
+    FILES: ClassVar = tuple(f"word_{name}.npy" for name in _FILES)
+
+    hashes: npt.NDArray[np.uint64]
+    stems: npt.NDArray[np.uint64]
+    stem_of_word: Rows
+    marks: Rows
+    weights: Scores
+    offsets: Ints
+    numbers: Rows
+
+    def __post_init__(self) -> None:
+        distinct = len(self.hashes)
+        if not distinct == len(self.stem_of_word) == len(self.marks) == len(self.weights):
+            raise ValueError("the words of the entries differ in number")
+        if len(self.offsets) < 1 or self.offsets[0] != 0 or self.offsets[-1] != len(self.numbers):
+            raise ValueError("the offsets of the words of the entries do not fit their numbers")
+        if np.any(self.offsets[1:] < self.offsets[:-1]):
+            raise ValueError("the offsets of the words of the entries do not ascend")
+        for values, count in ((self.numbers, distinct), (self.stem_of_word, len(self.stems))):
+            if len(values) and not 0 <= values.min() <= values.max() < count:
+                raise ValueError("the entries have words that do not exist")
+
+    @classmethod
+    def of(cls, texts: pa.LargeStringArray) -> WordNumbers:
+        """Number the words of E texts, which have single spaces between them."""
+        parts = [
+            pc.split_pattern(texts[start : start + _AT_ONCE], " ") for start in range(0, len(texts), _AT_ONCE)
+        ]
+        lengths = np.concatenate(
+            [np.zeros(1, np.int64), *(pc.list_value_length(part).to_numpy() for part in parts)]
+        )
+        flat = pa.chunked_array([pc.list_flatten(part) for part in parts], pa.large_string())
+        encoded = flat.combine_chunks().dictionary_encode()
+        words = encoded.dictionary.to_pylist()
+        hashes = _hashes(words)
+        order = np.argsort(hashes)
+        place = np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        numbers = place[encoded.indices.to_numpy()] if len(words) else np.zeros(0, np.int32)
+        stems, stem_of_word = np.unique(_hashes([word[:_STEM] for word in words])[order], return_inverse=True)
+        occurrences = np.bincount(numbers, minlength=len(words))
+        return cls(
+            hashes=hashes[order],
+            stems=stems,
+            stem_of_word=stem_of_word.astype(np.int32),
+            marks=np.array([_mark(words[row]) for row in order.tolist()], np.int32),
+            # Of few names a word may occur more often than there are: it still weighs something.
+            weights=np.log((len(texts) + 1) / np.clip(occurrences, 1, max(len(texts), 1))).astype(np.float32),
+            offsets=np.cumsum(lengths),
+            numbers=numbers,
+        )
+
+    @classmethod
+    def none(cls) -> WordNumbers:
+        """Make the table of no entry."""
+        return cls.of(pa.array([], pa.large_string()))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def of_entries(self, rows: Rows) -> NumberedWords:
+        """Number the words of N entries, given by their rows."""
+        first = self.offsets[rows]
+        counts = np.minimum(self.offsets[rows.astype(np.int64) + 1] - first, LONGEST)
+        starts = np.cumsum(counts) - counts
+        words = self.numbers[np.repeat(first - starts, counts) + np.arange(counts.sum())]
+        return NumberedWords(
+            words, self.stem_of_word[words], self.marks[words], self.weights[words], starts, counts
+        )
+
+    def of_texts(self, texts: Sequence[str]) -> NumberedWords:
+        """Number the words of N other texts; a word that no entry has is as rare as can be."""
+        split = [text.split(" ")[:LONGEST] for text in texts]
+        counts = np.array([len(words) for words in split], np.int64)
+        flat = [word for words in split for word in words]
+        numbers, known = _look_up(self.hashes, _hashes(flat))
+        stems, has_stem = _look_up(self.stems, _hashes([word[:_STEM] for word in flat]))
+        weights = np.full(len(flat), np.log(len(self) + 1), np.float32)
+        weights[known] = self.weights[numbers[known]]
+        return NumberedWords(
+            words=np.where(known, numbers, _UNKNOWN).astype(np.int32),
+            stems=np.where(has_stem, stems, _UNKNOWN).astype(np.int32),
+            marks=np.array([_mark(word) for word in flat], np.int32),
+            weights=weights,
+            starts=np.cumsum(counts) - counts,
+            counts=counts,
+        )
+
+    def save(self, directory: Path) -> None:
+        """Write the arrays into a directory."""
+        for name in _FILES:
+            save_array(directory, f"word_{name}", getattr(self, name))
+
+    @classmethod
+    def load(cls, directory: Path) -> WordNumbers:
+        """Map the arrays of a directory into memory.
+
+        Raises:
+            OSError: a file is missing.
+            ValueError: the files hold something else, or do not fit each other.
+        """
+        return cls(*(map_array(directory, f"word_{name}") for name in _FILES))
+
+
+def _mark(word: str) -> int:
+    """Number the numeral or single letter that a word is, however it is written ("II", "2"); 0 for any other."""
+    values = numerals(word)
+    return xxhash.xxh32_intdigest(min(values).encode()) >> 1 | 1 if values else 0
+
+
+def _hashes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
+    digests = (xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass")) for word in words)
+    return np.fromiter(digests, np.uint64, len(words))
+
+
+def _look_up(
+    sorted_hashes: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Find the place of each hash, and whether it is there."""
+    places = np.minimum(np.searchsorted(sorted_hashes, wanted), max(len(sorted_hashes) - 1, 0))
+    if not len(sorted_hashes):
+        return places, np.zeros(len(wanted), bool)
+    return places, sorted_hashes[places] == wanted

@@ -21,9 +21,8 @@ from nymlink.core.store.foreign_folders import read_json_file
 from nymlink.core.terminal import track
 from nymlink.index.entries.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
-from nymlink.index.sparse.features import TEXT_BITS, Hashes
+from nymlink.index.sparse.features import TEXT_BITS, Hashes, SparseSettings
 from nymlink.index.sparse.postings import BestRows, Postings, chunks, find, sample_features
-from nymlink.index.sparse.settings import SparseSettings
 from nymlink.index.sparse.tfidf import SparseVectors, TfIdf
 
 T = TypeVar("T")

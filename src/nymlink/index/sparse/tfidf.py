@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.index.sparse.features import Hashes
+from nymlink.index.sparse.features import Hashes, SparseSettings
 from nymlink.index.sparse.postings import Postings, chunks, find
-from nymlink.index.sparse.settings import SparseSettings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,7 +29,7 @@ from nymlink.index.stores.server import (
     too_slow,
     unreachable,
 )
-from nymlink.index.stores.store import URL_VARIABLE, StoreAddress
+from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 
 TOKEN_VARIABLE: Final = "NYMLINK_STORE_TOKEN"
 """Environment variable: USER:PASSWORD or an API key of a Milvus server."""

@@ -27,7 +27,7 @@ from nymlink.index.stores.server import (
     too_slow,
     unreachable,
 )
-from nymlink.index.stores.store import URL_VARIABLE, StoreAddress
+from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 
 if TYPE_CHECKING:
     from psycopg import Connection

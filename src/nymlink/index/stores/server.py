@@ -18,7 +18,7 @@ from nymlink.core.json_files import member
 from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS
 from nymlink.index.hits import Rows
-from nymlink.index.stores.store import URL_VARIABLE, StoreAddress
+from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 
 _NAME: Final = re.compile(r"nymlink_[0-9a-z_]{1,48}")
 """PostgreSQL allows 63 characters, with those added while vectors are uploaded."""
@@ -149,7 +149,7 @@ class ServerStore(ABC):
 
     @abstractmethod
     def search(self, queries: Vectors, k: int) -> Rows:
-        """See :meth:`nymlink.index.stores.store.Store.search`."""
+        """See :meth:`nymlink.index.stores.vector_store.Store.search`."""
 
     def save(self, directory: Path) -> None:  # noqa: B027
         """Write nothing: the vectors are on the server."""

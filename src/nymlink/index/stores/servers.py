@@ -11,7 +11,7 @@ from nymlink.core.store.arrays import HalfVectors
 from nymlink.index.stores.milvus import MilvusStore
 from nymlink.index.stores.postgres import PostgresStore
 from nymlink.index.stores.server import SERVER_KINDS, ServerStore, StoredContent
-from nymlink.index.stores.store import MILVUS, POSTGRES, StoreAddress
+from nymlink.index.stores.vector_store import MILVUS, POSTGRES, StoreAddress
 
 _STORES: Final[Mapping[str, type[ServerStore]]] = MappingProxyType({POSTGRES: PostgresStore, MILVUS: MilvusStore})
 

@@ -20,9 +20,9 @@ from typing import Final, TextIO
 
 from nymlink.core.delimited import Record
 from nymlink.core.errors import InputError
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.readers.standoff import LOCAL_PREFIX
-from nymlink.linking.model import Candidate, Link
+from nymlink.linking.link import Candidate, Link
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 
 UNTYPED: Final = "Concept"

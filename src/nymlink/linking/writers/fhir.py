@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, TextIO
 from uuid import UUID
 
-from nymlink.linking.model import Relation, Review
+from nymlink.linking.link import Relation, Review
 from nymlink.linking.writers.sssom import Target, Term, TermWriter, prefix, split_curie
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 

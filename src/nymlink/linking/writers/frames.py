@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
 from nymlink.core.errors import InputError
+from nymlink.linking.link import Link
 from nymlink.linking.links import CANDIDATE, CONFIDENCE, NOTE, rows
-from nymlink.linking.model import Link
-from nymlink.linking.writers.columns import added_names
+from nymlink.linking.writers.link_columns import added_names
 
 Frame = TypeVar("Frame")
 

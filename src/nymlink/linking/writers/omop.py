@@ -12,7 +12,7 @@ from typing import Final, TextIO
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.readers.tables.usagi import ADDITIONAL, AFTER, BEFORE, NO_CONCEPT, OMOP
-from nymlink.linking.model import Candidate, Link, Relation
+from nymlink.linking.link import Candidate, Link, Relation
 from nymlink.linking.writers.sssom import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 from nymlink.vocabulary.vocabulary import Vocabulary

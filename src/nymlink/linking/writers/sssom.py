@@ -21,7 +21,7 @@ from uuid import UUID
 
 from nymlink.core.delimited import Record, restore_cell
 from nymlink.linking.candidates import DICTIONARY, WRITING
-from nymlink.linking.model import Candidate, Link, Relation, Review
+from nymlink.linking.link import Candidate, Link, Relation, Review
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 from nymlink.text.normalise import normalise
 

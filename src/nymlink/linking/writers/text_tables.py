@@ -14,9 +14,9 @@ from wcwidth import wcswidth, wcwidth
 from nymlink.core.delimited import Record, format_record
 from nymlink.core.errors import InputError
 from nymlink.core.terminal import escape_controls
+from nymlink.linking.link import Link
 from nymlink.linking.links import CONFIDENCE, PLACE, part_rows, rows
-from nymlink.linking.model import Link
-from nymlink.linking.writers.columns import CellGuard, added_names, cell, link_columns, mention_columns
+from nymlink.linking.writers.link_columns import CellGuard, added_names, cell, link_columns, mention_columns
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
 
 _VERBATIM: Final = frozenset({"document_id", "concept_id"})
@@ -139,7 +139,7 @@ TSV = LinkFormat(
 
 
 class JsonWriter(LinkWriter):
-    """Writes :meth:`nymlink.linking.model.Link.to_dict` as one line; under ``row`` the cells of the user's table.
+    """Writes :meth:`nymlink.linking.link.Link.to_dict` as one line; under ``row`` the cells of the user's table.
 
     Raises:
         InputError: two columns of the table have the same name.

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nymlink.core.errors import MissingExtraError
-from nymlink.linking.writers.columns import RowWriter
+from nymlink.linking.writers.link_columns import RowWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nymlink.core.delimited import Record
-from nymlink.corpus.model import Document
-from nymlink.linking.model import Link
+from nymlink.corpus.documents import Document
+from nymlink.linking.link import Link
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -37,8 +37,8 @@ class LinksInfo:
     Attributes:
         calibrated: whether the links have confidences that are measured probabilities.
         annotated: whether the mentions were found in texts, by an annotator: the links then have confidences, and
-            flags of what their sentences say of them (:class:`nymlink.linking.model.Context`).
-        reviewed: whether people decided some of the links (:class:`nymlink.linking.model.Review`).
+            flags of what their sentences say of them (:class:`nymlink.linking.link.Context`).
+        reviewed: whether people decided some of the links (:class:`nymlink.linking.link.Review`).
         multilingual: whether the names are in several languages.
         located: whether the mentions have documents and offsets.
         has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
@@ -112,8 +112,8 @@ class LinkFormat:
             standard output such a format writes the text of one document.
         resumable: whether a run that was killed can go on behind a document: all is written document by document,
             but for a header that the writer writes when it is opened and an end when it is closed; or, of a
-            ``"binary"`` format, its writer is a :class:`~nymlink.linking.writers.columns.RowWriter`, whose rows
-            can be kept elsewhere until they are all there.
+            ``"binary"`` format, its writer is a :class:`~nymlink.linking.writers.link_columns.RowWriter`, whose
+            rows can be kept elsewhere until they are all there.
     """
 
     name: str

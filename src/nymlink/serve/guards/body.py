@@ -11,9 +11,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nymlink.core.errors import NymlinkError
-from nymlink.serve.errors import Problem, problem_of
+from nymlink.serve.errors import ProblemAnswer, problem_of
 from nymlink.serve.guards.memory import Claim
-from nymlink.serve.settings import Limits
+from nymlink.serve.serve_settings import Limits
 
 _FILE: Final = re.compile(r"/projects/(?:preview|[^/]+/(?:files|import))")
 """Where files are sent, which may be larger than other bodies and take longer."""
@@ -70,7 +70,7 @@ class BodyGuard:
             return
         except _GoneError:
             return
-        if isinstance(body, Problem):
+        if isinstance(body, ProblemAnswer):
             await body.response()(scope, receive, send)
             return
         scope.setdefault("state", {})["request_bytes"] = len(body)
@@ -124,7 +124,7 @@ class BodyGuard:
             answering.cancel()
 
 
-async def _read(receive: Receive, most: int, claim: Claim, *, parsed: int) -> bytes | Problem:
+async def _read(receive: Receive, most: int, claim: Claim, *, parsed: int) -> bytes | ProblemAnswer:
     """Read a body; or, to its end, one that is refused.
 
     Args:
@@ -134,7 +134,7 @@ async def _read(receive: Receive, most: int, claim: Claim, *, parsed: int) -> by
         parsed: bytes of memory that each of its bytes takes when it is parsed.
     """
     body = bytearray()
-    refused: Problem | None = None
+    refused: ProblemAnswer | None = None
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -155,8 +155,8 @@ async def _read(receive: Receive, most: int, claim: Claim, *, parsed: int) -> by
             return bytes(body) if refused is None else refused
 
 
-def _too_large(most: int) -> Problem:
-    return Problem(
+def _too_large(most: int) -> ProblemAnswer:
+    return ProblemAnswer(
         413,
         "body_too_large",
         f"the body has more than {most:,} bytes",
@@ -165,8 +165,8 @@ def _too_large(most: int) -> Problem:
     )
 
 
-def _too_slow(seconds: float) -> Problem:
-    return Problem(
+def _too_slow(seconds: float) -> ProblemAnswer:
+    return ProblemAnswer(
         408,
         "body_too_slow",
         f"the body did not arrive within {seconds:g} seconds",
@@ -175,8 +175,8 @@ def _too_slow(seconds: float) -> Problem:
     )
 
 
-def _others_before(seconds: float) -> Problem:
-    return Problem(
+def _others_before(seconds: float) -> ProblemAnswer:
+    return ProblemAnswer(
         503,
         "too_busy",
         f"large requests of others took more than {seconds:g} seconds",

@@ -15,7 +15,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nymlink.serve.errors import Problem
+from nymlink.serve.errors import ProblemAnswer
 from nymlink.serve.templates import page
 
 _POLICY: Final = (
@@ -81,7 +81,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 _HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+))(?::[0-9]*)?")
 
-_PROBLEM: Final = Problem(
+_PROBLEM: Final = ProblemAnswer(
     421,
     "unknown_host",
     "this server is not known by that name",
@@ -147,7 +147,7 @@ _OPEN: Final = re.compile(r"/health|/static/.*")
 _MANIFEST: Final = re.compile(r"/reconcile/[^/]+/?(?:1\.0-draft/?)?")
 """Manifests say that a token is needed; without parameters they are open, as the specifications want it."""
 
-_PROBLEM_TOKENS: Final = Problem(
+_PROBLEM_TOKENS: Final = ProblemAnswer(
     401,
     "unauthorized",
     "the request has no valid token",

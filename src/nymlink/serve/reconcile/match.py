@@ -8,8 +8,8 @@ from html import escape
 from typing import Any, Final
 
 from nymlink.core.errors import UnknownNameError
-from nymlink.corpus.model import Document, Mention
-from nymlink.linking.model import Link
+from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.link import Link
 from nymlink.serve.reconcile.queries import Condition, ReconciliationQuery
 from nymlink.serve.served import ServedIndex, describe_concept
 

@@ -10,8 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import ConfigDict, Field
 
 from nymlink.core.language_codes import normalise_language
-from nymlink.corpus.model import Document, Mention
-from nymlink.linking.model import Link
+from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.link import Link
 from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.routes.parts import (
     ANNOTATE_ANSWER,
@@ -24,7 +24,7 @@ from nymlink.serve.routes.parts import (
     json_answer,
     metrics_of,
 )
-from nymlink.serve.settings import Limits
+from nymlink.serve.serve_settings import Limits
 
 router: Final = APIRouter()
 

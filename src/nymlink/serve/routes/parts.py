@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from nymlink.serve.errors import json_bytes
 from nymlink.serve.guards.memory import Claim, claim_of
 from nymlink.serve.guards.watch import Metrics
+from nymlink.serve.serve_settings import ServeSettings
 from nymlink.serve.served import ServedIndexes
-from nymlink.serve.settings import ServeSettings
 
 LINK_REQUEST: Final[dict[str, Any]] = {"mentions": ["short stature", "siezures"], "top_k": 1}
 

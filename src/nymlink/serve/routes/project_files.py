@@ -14,7 +14,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import TEXT_ERRORS
+from nymlink.linking.writers.link_files import TEXT_ERRORS
 from nymlink.project.export import export_formats, export_project
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import Field
 
 from nymlink.project.add_file import add_table
-from nymlink.project.columns import preview_table
 from nymlink.project.learn import forget, learn
 from nymlink.project.lessons import write_names
 from nymlink.project.summary import changes_after, summary
+from nymlink.project.table_columns import preview_table
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
 from nymlink.serve.served_projects import ServedProject, ServedProjects

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from nymlink.project.decisions import decide, undo
-from nymlink.project.model import Relation, Target, Verdict
+from nymlink.project.rows import Relation, Target, Verdict
 from nymlink.project.terms import (
     Sort,
     Status,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Ints
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index

@@ -20,9 +20,9 @@ import numpy as np
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.corpus.read import read_corpus
-from nymlink.pairs.files import PairTable
+from nymlink.pairs.pair_files import PairTable
 from nymlink.pairs.pairs import NamedPairs, Pairs, VocabularyPairs
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.pairs.translations import TranslationPairs, parse_languages, read_translations
@@ -30,7 +30,7 @@ from nymlink.text.normalise import normalise
 from nymlink.train.annotated_queries import annotated_queries, describe_corpus, no_concept_error
 from nymlink.train.names.self_alignment import PairData, train_on_pairs
 from nymlink.train.settings.encoder_recipes import FinetuneSettings, SapSettings, TranslationSettings
-from nymlink.vocabulary.model import SYNONYM_KINDS
+from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 

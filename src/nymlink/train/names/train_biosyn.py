@@ -32,7 +32,7 @@ from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.dense.exact import nearest
 from nymlink.index.entries.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best
-from nymlink.index.sparse.settings import preset
+from nymlink.index.sparse.features import preset
 from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.train.annotated_queries import AnnotatedQuery, annotated_queries, describe_corpus, no_concept_error

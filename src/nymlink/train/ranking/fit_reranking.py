@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.core.terminal import track
-from nymlink.corpus.model import Corpus
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
@@ -24,7 +24,7 @@ from nymlink.train.ranking.boosting import BoostingSettings, boost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LabelledMentions:
+class LabelledLines:
     """M lines of candidates: those of N mentions with gold ids, and those of other mentions of their documents.
 
     Attributes:
@@ -79,7 +79,7 @@ def label_candidates(
     types: Collection[str] | None = None,
     language: str | None = None,
     progress: bool = False,
-) -> LabelledMentions:
+) -> LabelledLines:
     """Link a corpus, score its mentions by context, and label their candidates.
 
     Args:
@@ -120,7 +120,7 @@ def label_candidates(
         np.isin(line, [] if owner == NONE else list(golds[owner]))
         for line, owner in zip(pool.concepts, owners, strict=True)
     ]
-    return LabelledMentions(
+    return LabelledLines(
         pool=pool,
         right=np.array(right, bool).reshape(pool.concepts.shape),
         has_context=np.concatenate([document.has_context for document in scored]),
@@ -224,7 +224,7 @@ def fit_reranking(
 
 
 def learn_order(
-    data: LabelledMentions, lines: Bools, settings: BoostingSettings, *, progress: bool = False
+    data: LabelledLines, lines: Bools, settings: BoostingSettings, *, progress: bool = False
 ) -> LearnedOrder:
     """Learn the order of candidates from some lines; those without a gold id or a context teach nothing."""
     taught = lines & data.has_context & (data.owner != NONE)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools
-from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.documents import Corpus, Mention
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index

@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
-from nymlink.corpus.model import Mention
+from nymlink.corpus.documents import Mention
 from nymlink.index.index import Index
 from nymlink.linking.pipeline import Pipeline
 from nymlink.rank.features import NAMES
 from nymlink.rank.retrieval import Question
 from nymlink.train.ranking.labelled import LabelledQuestions
-from nymlink.vocabulary.model import SYNONYM_KINDS
+from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _MOST_CONCEPTS: Final = 4

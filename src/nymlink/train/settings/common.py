@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from nymlink.encode.model.settings import Pooling
+from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.train.settings.fields import about
 
 Device = Literal["auto", "cpu", "cuda"]

@@ -18,7 +18,7 @@ from nymlink.train.settings.common import (
     require,
 )
 from nymlink.train.settings.fields import about, line_of, make_settings, read_toml
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.concepts import KINDS
 
 
 @dataclass(frozen=True, kw_only=True)

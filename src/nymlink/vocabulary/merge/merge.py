@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
+from nymlink.vocabulary.concepts import unused_name
 from nymlink.vocabulary.mappings import MappingSet
 from nymlink.vocabulary.merge.clustering import Clusters, cluster, rewrite
 from nymlink.vocabulary.merge.evidence import ConceptNames, EquivalenceClaims, weigh
 from nymlink.vocabulary.merge.identifiers import LiveConcepts, canonical
-from nymlink.vocabulary.model import unused_name
 from nymlink.vocabulary.tables import SourceTables
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format, Registry
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.tables import Tables
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions, matching_languages
+from nymlink.vocabulary.concepts import ReadOptions, matching_languages
 
 _TAGGED: Final = re.compile(r"(?P<text>.*\S)@(?P<code>[a-z]{2}(?:-[A-Za-z]{2,4})?)", re.DOTALL)
 

@@ -23,7 +23,7 @@ from nymlink.core.files import read_lines
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.registry import Format
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.oboinowl import (
     IN_OWL,

@@ -16,7 +16,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.json_files import read_json
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.oboinowl import (
     IN_OWL,

@@ -20,9 +20,9 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.store.arrays import Array
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.columns import (
+from nymlink.vocabulary.readers.column_files import (
     CODE,
     NUMBER,
     TEXT,
@@ -48,7 +48,7 @@ def find_table(folder: Path, name: str) -> Path | None:
 def read_table(
     folder: Path, name: str, columns: Mapping[str, pa.DataType], required: tuple[str, ...], problems: Problems
 ) -> Iterator[pa.Table]:
-    """Read a table by :func:`~nymlink.vocabulary.readers.columns.read_tsv`; a missing one yields nothing."""
+    """Read a table by :func:`~nymlink.vocabulary.readers.column_files.read_tsv`; a missing one yields nothing."""
     file = find_table(folder, name)
     return iter(()) if file is None else read_tsv(file, columns, required=required, problems=problems)
 

@@ -24,9 +24,9 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.store.arrays import Array
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.columns import (
+from nymlink.vocabulary.readers.column_files import (
     CODE,
     NUMBER,
     TEXT,

@@ -22,7 +22,7 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.xml_files import XmlRecord, read_records, root_name, text_at
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.umls.atoms import language

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.encoder_settings import EncoderSettings
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.tokenizer import load_tokenizer
 from tests.encode import tiny

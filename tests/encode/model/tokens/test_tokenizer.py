@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from tokenizers.normalizers import Lowercase, Replace, Sequence
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.encoder_settings import EncoderSettings
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, special_tokens, uninformative_tokens
 from tests.encode import tiny

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from tests.vocabulary.readers.umls.rrf_files import atom, write
 
-from nymlink.vocabulary.readers.columns import copy_to_arrow
+from nymlink.vocabulary.readers.column_files import copy_to_arrow
 
 # The children end while Arrow's threads may still be at work, a quarter of them aborted before it was mended.
 _ENDS: Final = """
@@ -19,7 +19,7 @@ import os, sys
 from pathlib import Path
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.umls.rrf import FORMAT
 
 ends = []

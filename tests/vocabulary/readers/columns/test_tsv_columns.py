@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError
 from nymlink.core.files import MAX_LINE
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers import columns as delimited
-from nymlink.vocabulary.readers.columns import CODE, NUMBER, TEXT, read_tsv
+from nymlink.vocabulary.readers import column_files as delimited
+from nymlink.vocabulary.readers.column_files import CODE, NUMBER, TEXT, read_tsv
 
 WANTED = {"id": NUMBER, "term": TEXT, "lang": CODE}
 FIELD = st.sampled_from(["1", "007", "", " ", "x", '"a', "é", "-1", "NULL", "nan", "a\rb", "\0", "1" * 19, "１"])

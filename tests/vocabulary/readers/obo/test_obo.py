@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers.obo import FORMAT, parse_synonym, quoted, unescape, unquoted
 from nymlink.vocabulary.tables import Tables

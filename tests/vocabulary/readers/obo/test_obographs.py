@@ -14,7 +14,7 @@ import pytest
 from nymlink.core import json_files
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import obo
 from nymlink.vocabulary.readers.obographs import FORMAT
 from nymlink.vocabulary.readers.oboinowl import curie

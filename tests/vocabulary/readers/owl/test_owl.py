@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import obo, obographs
 from nymlink.vocabulary.readers.owl.rdf_xml import FORMAT
 from nymlink.vocabulary.tables import Tables

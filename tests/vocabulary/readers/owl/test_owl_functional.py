@@ -10,7 +10,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import obo
 from nymlink.vocabulary.readers.owl import rdf_xml
 from nymlink.vocabulary.readers.owl.functional import FORMAT

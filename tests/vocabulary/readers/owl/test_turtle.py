@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.owl.turtle import FORMAT
 from nymlink.vocabulary.tables import Tables
 

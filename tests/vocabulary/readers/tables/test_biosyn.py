@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.problems import Problems
 from nymlink.text.normalise import normalise
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.tables.biosyn import FORMAT
 from nymlink.vocabulary.tables import Tables
 

@@ -11,7 +11,7 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.tables.terminologies import CTD
 from nymlink.vocabulary.tables import Tables

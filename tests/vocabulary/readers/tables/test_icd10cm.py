@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.tables.terminologies import ICD10CM
 
 LINES = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import KINDS, ReadOptions
+from nymlink.vocabulary.concepts import KINDS, ReadOptions
 from nymlink.vocabulary.readers.tables.shared_table import FORMAT
 from nymlink.vocabulary.tables import TableBuilder, Tables
 

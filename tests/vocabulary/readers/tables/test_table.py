@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.tables import shared_table
 from nymlink.vocabulary.readers.tables.table import FORMAT
 from nymlink.vocabulary.tables import Tables

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.umls.rrf import FORMAT
 from nymlink.vocabulary.tables import Tables
 

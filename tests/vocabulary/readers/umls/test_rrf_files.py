@@ -19,7 +19,7 @@ from tests.vocabulary.readers.umls.rrf_files import (
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers import columns
+from nymlink.vocabulary.readers import column_files
 
 
 def broken_rows() -> tuple[bytes, list[tuple[int, bool, str]]]:
@@ -55,7 +55,7 @@ def broken_rows() -> tuple[bytes, list[tuple[int, bool, str]]]:
 def test_broken_rows_are_told_by_line_and_the_rest_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(columns, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(column_files, "_BLOCK_BYTES", block)
     text, expected = broken_rows()
     (tmp_path / "MRCONSO.RRF").write_bytes(b"\xef\xbb\xbf" + text)
     problems = Problems()
@@ -67,7 +67,7 @@ def test_broken_rows_are_told_by_line_and_the_rest_is_kept(
 
 
 def test_a_row_longer_than_arrow_parses_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "_PARSE_BYTES", 64)
+    monkeypatch.setattr(column_files, "_PARSE_BYTES", 64)
     problems = Problems()
     tables = read(write(tmp_path, MRCONSO=[*HEART, atom("C0000002", "x" * 10_000)]), problems)
     assert len(tables.names) == 6
@@ -78,7 +78,7 @@ def test_a_row_longer_than_arrow_parses_at_once(tmp_path: Path, monkeypatch: pyt
 def test_compressed_crlf_and_parts_read_like_the_plain_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(columns, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(column_files, "_BLOCK_BYTES", block)
     plain = write(tmp_path / "plain", MRCONSO=HEART)
     text = (plain / "MRCONSO.RRF").read_bytes()
     expected = read(plain).names
@@ -140,7 +140,7 @@ def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, texts: list
     expected = dict.fromkeys(folded for text in texts if (folded := " ".join(text.split())))
     problems = Problems()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns, "_BLOCK_BYTES", block)
+        patch.setattr(column_files, "_BLOCK_BYTES", block)
         if not expected:
             with pytest.raises(InputError):
                 read(folder, problems)

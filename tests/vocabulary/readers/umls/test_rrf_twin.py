@@ -16,8 +16,8 @@ from tests.vocabulary.readers.umls.rrf_files import (
 )
 
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import KINDS, ReadOptions
-from nymlink.vocabulary.readers import columns
+from nymlink.vocabulary.concepts import KINDS, ReadOptions
+from nymlink.vocabulary.readers import column_files
 from nymlink.vocabulary.readers.umls import names
 from nymlink.vocabulary.readers.umls.rrf import FORMAT
 
@@ -182,7 +182,7 @@ def assert_like_twin(folder: Path, options: ReadOptions) -> None:
 def test_like_the_naive_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: ReadOptions, shuffled: bool
 ) -> None:
-    monkeypatch.setattr(columns, "_BLOCK_BYTES", 50_000)
+    monkeypatch.setattr(column_files, "_BLOCK_BYTES", 50_000)
     monkeypatch.setattr(names, "_BATCH", 3000)
     assert_like_twin(random_release(tmp_path, random.Random(1), 2000, shuffled=shuffled), options)
 

@@ -26,7 +26,7 @@ from nymlink.core.encodings import WINDOWS_1252, describe_utf16, detect_utf16, e
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes, read_head
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, check_offsets, find_mention, to_code_points
 from nymlink.corpus.readers.common import CorpusOptions, clean_ids, mention_language, source_name, split_ids
 

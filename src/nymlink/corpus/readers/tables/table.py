@@ -23,8 +23,8 @@ from nymlink.core.files import read_head, read_lines
 from nymlink.core.json_files import read_json_objects
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.foreign_formats import describe_format
-from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import CorpusOptions, first_lines, most_match, require_documents, source_name
 from nymlink.corpus.readers.tables.mention_rows import (

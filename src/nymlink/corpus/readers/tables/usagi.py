@@ -19,7 +19,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import (
     CorpusOptions,

@@ -23,7 +23,7 @@ from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.files import open_buffered
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.bigbio import bigbio_documents
 from nymlink.corpus.readers.common import CorpusOptions, require_documents

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.owl.recovery import MAX_DEPTH, Grammar, MalformedError, Scanner, read_units
 from nymlink.vocabulary.readers.owl.statements import OWL, RDF, RDFS, Statements, Value

@@ -14,7 +14,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.xml_files import NotWellFormedError, XmlParser
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.oboinowl import SKOS
 from nymlink.vocabulary.readers.owl.statements import CLASSES, RDF, RDFS, Statements, Value, resolve_iri

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 from nymlink.core.language_codes import normalise_language
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.oboinowl import (
     IN_OWL,

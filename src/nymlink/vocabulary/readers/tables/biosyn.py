@@ -26,7 +26,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables

@@ -25,9 +25,9 @@ from nymlink.core.files import open_bytes, read_lines
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.vocabulary.model import KINDS, ReadOptions
+from nymlink.vocabulary.concepts import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.columns import ROWS, copy_to_arrow, tables_from_rows
+from nymlink.vocabulary.readers.column_files import ROWS, copy_to_arrow, tables_from_rows
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import Tables
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.mappings import REQUIRED, parse_header, read_mappings
-from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables

@@ -23,7 +23,7 @@ from nymlink.core.files import read_head, read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.xml_files import read_records, root_name, text_at
-from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows

@@ -15,8 +15,8 @@ from nymlink.core.errors import InputError
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Array
-from nymlink.vocabulary.model import KINDS, ReadOptions
-from nymlink.vocabulary.readers.columns import Numbering, map_distinct
+from nymlink.vocabulary.concepts import KINDS, ReadOptions
+from nymlink.vocabulary.readers.column_files import Numbering, map_distinct
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.umls.release import Release, read_rrf
 
@@ -66,7 +66,7 @@ class Atoms:
     Attributes:
         ids: (n concepts) concept ids in order of first appearance; elsewhere a concept is its place in this array.
         concept, lang, kind, rank: (n names) concept; place in ``languages``; place in
-            :data:`~nymlink.vocabulary.model.KINDS`; 0 (most preferred: TS=P, STT=PF, ISPREF=Y) to 7.
+            :data:`~nymlink.vocabulary.concepts.KINDS`; 0 (most preferred: TS=P, STT=PF, ISPREF=Y) to 7.
         text: (n names) large strings.
         languages: BCP 47.
         xref_concept, xref_prefix: (n references) concept; place in ``prefixes``.

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.store.arrays import Array, Ints
-from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.readers.columns import distinct_pairs, group_lists
+from nymlink.vocabulary.concepts import KINDS
+from nymlink.vocabulary.readers.column_files import distinct_pairs, group_lists
 from nymlink.vocabulary.readers.umls.atoms import Atoms
 from nymlink.vocabulary.tables import NAME_SCHEMA
 

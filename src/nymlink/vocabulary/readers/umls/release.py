@@ -15,7 +15,7 @@ import pyarrow as pa
 from nymlink.core.errors import InputError
 from nymlink.core.files import MAX_LINE, open_bytes, read_lines
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers.columns import CODE, TEXT, Block, RowFormat, read_blocks, read_columns
+from nymlink.vocabulary.readers.column_files import CODE, TEXT, Block, RowFormat, read_blocks, read_columns
 
 # UMLS Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/).
 _STANDARD_ORDER: Final[Mapping[str, str]] = {

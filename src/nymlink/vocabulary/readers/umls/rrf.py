@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.store.arrays import Array, Ints
-from nymlink.vocabulary.model import KINDS, ReadOptions
+from nymlink.vocabulary.concepts import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.columns import Numbering, distinct_pairs, group_lists, map_distinct
+from nymlink.vocabulary.readers.column_files import Numbering, distinct_pairs, group_lists, map_distinct
 from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED, read_atoms
 from nymlink.vocabulary.readers.umls.names import InheritedNames, names, xrefs
 from nymlink.vocabulary.readers.umls.release import Release, has_release, open_release, read_rrf

@@ -185,7 +185,7 @@ class PairTable:
 
     @classmethod
     def convert(cls, pairs: Path, target: Path, *, seed: int, problems: Problems) -> PairTable:
-        """Convert a file of pairs, in any form :func:`~nymlink.pairs.files.read_pairs` reads, and open it.
+        """Convert a file of pairs, in any form :func:`~nymlink.pairs.pair_files.read_pairs` reads, and open it.
 
         Raises:
             InputError: the file cannot be read, or holds no pair.

@@ -30,7 +30,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, open_bytes, whole_lines
 from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Array, Ints
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.concepts import KINDS
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 
@@ -242,7 +242,7 @@ def read_tsv(
     Args:
         path: a plain or gzip file; its first line names its columns, in any case.
         wanted: columns to read, lower case, with their types: see
-            :class:`~nymlink.vocabulary.readers.columns.RowFormat`.
+            :class:`~nymlink.vocabulary.readers.column_files.RowFormat`.
         required: columns of text that may not be blank.
         problems: receives each row that is rejected or repaired, with its line number.
 

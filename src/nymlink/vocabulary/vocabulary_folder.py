@@ -13,7 +13,7 @@ from nymlink.core.json_files import member, to_dataclass
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.vocabulary.columns import Columns
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.concepts import Source
 
 KIND: Final = "vocabulary"
 VERSION: Final = 2

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Final, Protocol, TypedDict
 
-from nymlink.corpus.model import Document
+from nymlink.corpus.documents import Document
 from nymlink.linking.candidates import WRITING
-from nymlink.linking.model import Candidate, Link
+from nymlink.linking.link import Candidate, Link
 from nymlink.rank.ranker import Reason
 from nymlink.text.prepare import Composites
 

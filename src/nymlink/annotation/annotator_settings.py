@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from nymlink.annotation.name_table import Level
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.core.store.arrays import Bools
-from nymlink.linking.model import FLAGS
+from nymlink.linking.link import FLAGS
 from nymlink.vocabulary.hierarchy import descendants, flatten_lists
 from nymlink.vocabulary.vocabulary import Vocabulary
 

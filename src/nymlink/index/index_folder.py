@@ -23,11 +23,12 @@ from nymlink.index.fusion import DENSE, EXACT_MATCH, ExtendedSearch, Fusion
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.index.stores.servers import open_store
-from nymlink.index.stores.store import StoreAddress
+from nymlink.index.stores.vector_store import StoreAddress
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
+
 
 KIND: Final = "index"
 VERSION: Final = 11

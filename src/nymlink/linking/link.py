@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from nymlink.core.terminal import escape_controls
-from nymlink.corpus.model import Mention
-from nymlink.vocabulary.model import Name
+from nymlink.corpus.documents import Mention
+from nymlink.vocabulary.concepts import Name
 
 Relation = Literal["equal", "narrower", "broader", "related", "close"]
 """The term means the concept; something narrower; something broader; something related; or something like it."""

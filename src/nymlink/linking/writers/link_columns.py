@@ -9,8 +9,8 @@ from itertools import count
 from typing import Any, Final
 
 from nymlink.core.delimited import Record, protect_cell, restore_cell
+from nymlink.linking.link import FLAGS, REVIEW, Link
 from nymlink.linking.links import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE, rows
-from nymlink.linking.model import FLAGS, REVIEW, Link
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 
 
