@@ -260,7 +260,7 @@ def text(result: dict[str, Any]) -> str:
 
 def draw(result: dict[str, Any], picture: Path) -> None:
     """Draw precision by recall, each point a confidence."""
-    from nymlink.plot.annotation_curves import draw_annotation_curves
+    from benchmarks.plots.annotation_curves import draw_annotation_curves
     from nymlink.plot.figure import save_figure
 
     curves = {

@@ -27,13 +27,13 @@ import numpy.typing as npt
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root, unpack
 from benchmarks.common.tasks import askapatient, gsc, label_ontology, load
+from benchmarks.plots.review_curves import draw_review_curves
 from nymlink.corpus.documents import Corpus, Mention
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.plot.figure import save_figure
-from nymlink.plot.review_curves import draw_review_curves
 from nymlink.project.learn import learn_from
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.lessons import Lesson

@@ -33,7 +33,7 @@ def test_a_plain_matcher_is_compared(script: Callable[[str], ModuleType]) -> Non
 
 def test_curves_are_drawn() -> None:
     pytest.importorskip("matplotlib")
-    from nymlink.plot.annotation_curves import draw_annotation_curves
+    from benchmarks.plots.annotation_curves import draw_annotation_curves
 
     gold = Corpus("toy", (Document("1", "Seizures", (Mention("Seizures", 0, 8, "", ("P:5",)),)),))
     curve = evaluate_annotation(the_annotator(), gold).to_dict()["curve"]

@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 
 def test_a_line_for_each_way_and_one_for_what_is_wanted(tmp_path: Path) -> None:
-    from nymlink.plot.review_curves import draw_review_curves
+    from benchmarks.plots.review_curves import draw_review_curves
 
     ways = {
         "top to bottom": [{"decisions": 0, "terms": 0.5}, {"decisions": 100, "terms": 0.9}],

@@ -193,7 +193,7 @@ class Linker:
         Raises:
             InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
         """
-        if is_frame(what):
+        if not isinstance(what, str | Mention) and is_frame(what):
             mentions = frame_column(what, column)
             [links] = self._link_documents([as_document(mentions, stacklevel=2)], language, top_k, stacklevel=3)
             return with_links(what, links)
@@ -246,7 +246,8 @@ class Linker:
                 if self.reranker is not None:
                     links = [cut(link, most) for link in self.reranker.rerank(document, links)]
                 yield links
-        unknown.warn(stacklevel=stacklevel)
+        if unknown.unread:
+            unknown.warn(stacklevel=stacklevel)
 
     def explain(self, mention: str | Mention | Document, *, language: str | None = None) -> Explanation:
         """Link a mention and say why its first candidate is before the second.

@@ -200,8 +200,8 @@ def describe_concept(served: ServedIndex, concept_id: str) -> dict[str, Any]:
 
     Returns:
         The values of :meth:`~nymlink.vocabulary.concepts.Concept.to_dict`, with ``parents`` and ``children`` as
-        ids and names, the number of all ``children_count``, and under ``names`` for each language the names and their
-        kinds.
+        ids and names, the number of all ``children_count``, and under ``names`` for each language the names and
+        their kinds.
 
     Raises:
         UnknownNameError: no concept has this id, or several do.

@@ -113,13 +113,15 @@ def expand_document(
     Returns:
         For each mention, in order, its surface forms: one, or one for each part of a composite mention.
     """
-    glossary = Glossary(find_definitions(document.text, classic=as_published))
+    glossary = Glossary(find_definitions(document.text, classic=as_published)) if document.text else None
 
     def surfaces(mention: Mention) -> tuple[str, ...]:
         if mention.prepared:
             return mention.parts or (mention.text,)
 
         def expanded(text: str) -> str:
+            if glossary is None:
+                return text
             return expand(text, glossary.needed(text, mention.end), tokens_only=as_published)
 
         if mention.parts:
