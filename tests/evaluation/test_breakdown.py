@@ -23,7 +23,7 @@ from nymlink.evaluation.breakdown import (
 )
 from nymlink.evaluation.evaluation import Evaluation, evaluate
 from nymlink.index.index import Index
-from tests.evaluation.test_protocol import CORPUS, MEANS, NAMES, built_index, naive_ranks
+from tests.evaluation.test_protocol import MEANS, NAMES, built_index, drawn_corpus, naive_ranks
 from tests.index.small import vocabulary
 
 ABSENT = "gold not in the dictionary"
@@ -99,7 +99,7 @@ def test_every_row_is_that_of_plain_loops() -> None:
     misspelt = (
         Mention(NAMES[2 * number][1:], concept_ids=(f"M:{number}",), prepared=True) for number in range(40)
     )
-    drawn = Corpus("drawn", (*CORPUS.documents, Document("misspelt", mentions=tuple(misspelt))))
+    drawn = Corpus("drawn", (*drawn_corpus().documents, Document("misspelt", mentions=tuple(misspelt))))
     found = evaluate(built_index(), drawn, training=[TRAINED])
     mentions = [mention for _, mention in drawn.mentions()]
     labels = [naive_labels(mention) for mention in mentions]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,18 @@ from nymlink.linking.candidates import RANKED
 from nymlink.linking.linker import Linker
 from nymlink.vocabulary.read import read_vocabulary
 from tests.linking.confidence.test_calibration import CALIBRATION
-from tests.linking.toy import INDEX, VOCABULARY
+from tests.linking.toy import VOCABULARY, built_index
 from tests.rank.toy import ranked
 
-RANKED_INDEX = ranked(INDEX, {"names": (0.8, 2, -3), "exact": (0.5, 0, 1)})
-SURE_INDEX = RANKED_INDEX.with_calibration(CALIBRATION.to_dict())
+
+@cache
+def ranked_index() -> Index:
+    return ranked(built_index(), {"names": (0.8, 2, -3), "exact": (0.5, 0, 1)})
+
+
+@cache
+def sure_index() -> Index:
+    return ranked_index().with_calibration(CALIBRATION.to_dict())
 
 
 def first(linker: Linker, names: list[str], top_k: int) -> list[dict[str, Any]]:
@@ -47,16 +56,16 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("index", [INDEX, RANKED_INDEX, SURE_INDEX], ids=["unranked", "ranked", "calibrated"])
-def test_it_is_the_first_candidate_of_the_full_way(index: Index) -> None:
-    linker = Linker(index)
+@pytest.mark.parametrize("made", [built_index, ranked_index, sure_index], ids=["unranked", "ranked", "calibrated"])
+def test_it_is_the_first_candidate_of_the_full_way(made: Callable[[], Index]) -> None:
+    linker = Linker(made())
     names = [name.text for row in range(len(VOCABULARY)) for name in VOCABULARY.names(VOCABULARY.concept_id(row))]
     names += [name.upper() for name in names] + ["cancer of the breast", "", "liver tumours", "ovarian cancer"]
     assert first(linker, names, 1) == first(linker, names, 2)
 
 
 def test_nothing_is_searched(asked: list[str]) -> None:
-    [sure, other] = Linker(RANKED_INDEX).link(["heart attack", "heart atack"])
+    [sure, other] = Linker(ranked_index()).link(["heart attack", "heart atack"])
     assert "heart attack" not in asked
     assert other.query in asked
     assert RANKED not in sure.candidates[0].parts
@@ -64,20 +73,20 @@ def test_nothing_is_searched(asked: list[str]) -> None:
 
 @pytest.mark.parametrize("mention", ["MI", "Heart Attack", "hart attack", "mental"])
 def test_what_may_be_another_is_searched(asked: list[str], mention: str) -> None:
-    Linker(INDEX).link(mention)
+    Linker(built_index()).link(mention)
     assert asked
 
 
 def test_several_candidates_are_searched(asked: list[str]) -> None:
-    Linker(INDEX, top_k=2).link("heart attack")
+    Linker(built_index(), top_k=2).link("heart attack")
     assert asked == ["heart attack"]
 
 
 @pytest.mark.parametrize("method", ["weighted", "reciprocal-rank"])
 def test_other_ways_to_join_searches_give_the_same(method: str) -> None:
-    parts = list(INDEX.search.parts)
+    parts = list(built_index().search.parts)
     weights = {name: 0.0 if name == EXACT_MATCH and method == "weighted" else 1.0 for name in parts}
-    linker = Linker(INDEX.with_fusion(Fusion.of(parts, method, weights)))
+    linker = Linker(built_index().with_fusion(Fusion.of(parts, method, weights)))
     names = ["heart attack", "ovarian cancer", "liver tumour"]
     assert first(linker, names, 1) == first(linker, names, 2)
 

@@ -102,7 +102,8 @@ def rank(
     columns, language = mapping(mapped_columns), language_of(language)
     require_changeable(index)
     problems = reported_problems()
-    opened = Index.load(index, encoder=encoder)
+    # The ranker that there is may be damaged, or of another version.
+    opened = Index.load(index, encoder=encoder).with_ranker(None)
     wanted = left_out if left_out is not None else 0 if corpora or merged else _DEFAULT_LEFT_OUT
     questions: dict[str, LabelledQuestions] = {}
     for path in corpora:

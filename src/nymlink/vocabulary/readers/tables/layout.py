@@ -92,9 +92,13 @@ def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: in
     require_distinct(layout.headers, [layout.headers[place] for place in layout.columns.values()], path, line)
 
 
+_LONGEST: Final = 60
+"""Characters of the longest header in an example."""
+
+
 def _example(missing: Sequence[str], free: Sequence[str]) -> str:
     """Write the options that map missing columns to the first headers that are free."""
-    headers = [*free, *("…" for _ in missing)]
+    headers = [*(header for header in free if len(header) <= _LONGEST), *("…" for _ in missing)]
     options = (f"{column}={header}" for column, header in zip(missing, headers, strict=False))
     return " ".join(f"--map-column {shlex.quote(option)}" for option in options)
 
