@@ -1,7 +1,7 @@
-"""Checkpoints: the state that a training resumes from, to the same bits.
+"""Checkpoints: the state to resume a training from, with the same results bit for bit.
 
 A checkpoint is a directory: the trained weights, the optimiser's state and the task's epoch state as safetensors,
-the rest as JSON. The next batch and the next random numbers follow from the step number alone.
+the rest as JSON. Batches and random numbers depend on the step number alone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def save(
     """Write the checkpoint of a step, atomically.
 
     Args:
-        folder: the folder of all checkpoints of a training.
+        folder: the folder of the training's checkpoints.
         step: the number of steps made.
         model: the trained model; only parameters with ``requires_grad`` are written.
         optimiser: the optimiser of these parameters.
@@ -51,7 +51,7 @@ def save(
         The directory written.
 
     Raises:
-        OutputError: it cannot be written; earlier checkpoints are unchanged.
+        OutputError: the checkpoint cannot be written; earlier checkpoints are unchanged.
     """
     target = folder / f"step-{step:09d}"
     body: dict[str, Any] = {"step": step, "state": dict(state)}
@@ -71,7 +71,7 @@ def save(
 
 
 def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = None) -> dict[str, Any]:
-    """Load the weights of a checkpoint into a model, and the optimiser's state into an optimiser if one is given.
+    """Load the weights of a checkpoint into a model, and the optimiser's state into an optimiser if given.
 
     Returns:
         The other state, as given to :func:`save`.
@@ -96,7 +96,7 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = No
 
 
 def load_epoch_state(checkpoint: Path) -> dict[str, Tensor]:
-    """Read the epoch state of a checkpoint; empty where the task had none.
+    """Read the epoch state of a checkpoint; empty if the task has none.
 
     Raises:
         StoreError: the checkpoint is damaged.
@@ -123,7 +123,7 @@ def checkpoints(folder: Path) -> dict[int, Path]:
 
 
 def prune(folder: Path, *, keep: Collection[int]) -> None:
-    """Remove all checkpoints except those of the steps to keep."""
+    """Remove all checkpoints but those of the steps to keep."""
     for step, path in checkpoints(folder).items():
         if step not in keep:
             shutil.rmtree(path, ignore_errors=True)

@@ -1,12 +1,11 @@
-"""Heartbeats of the processes of a training: one that is no longer heard of ends the others.
+"""The processes of one training, and their heartbeats.
 
-A process that dies closes its connections, which its peers notice at once. A machine that loses its power or its
-network closes nothing, and its peers would wait for it as long as they wait for an evaluation: a day.
+Any number of processes gives the same batch. Each encodes its share of the names, gathers the vectors of all,
+computes the loss of the whole batch with its gradients to all vectors, and propagates those of its own names. The
+sum of the processes' gradients equals the gradient of a single process.
 
-A batch is the same for any number of processes. Each process encodes its share of the names, gathers the vectors
-of all processes, computes the loss of the whole batch with its gradient to every vector, and propagates the part
-that belongs to its own names. The sum of the processes' gradients is then the gradient that a single process
-computes: negatives come from the whole batch, and no gradient is sent through the gathering.
+A process that dies closes its connections, and its peers notice at once. A machine that loses power or network
+closes nothing: without heartbeats its peers would wait for a day.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _EVERY: Final = 5.0
 """Seconds between heartbeats."""
 
 _SILENT: Final = 45.0
-"""Seconds of silence after which a process is lost; a heartbeat does not wait for what its process computes."""
+"""Seconds of silence after which a process is lost; heartbeats have a thread of their own."""
 
 _DONE: Final = "done"
 
@@ -47,7 +46,7 @@ LOST: Final = (
 
 
 class Store(Protocol):
-    """A store that processes share, as torch has them."""
+    """A store that processes share, as in torch."""
 
     def set(self, key: str, value: str, /) -> object: ...
 
@@ -62,10 +61,10 @@ class Store(Protocol):
 def heartbeat(
     store: Store, rank: int, count: int, *, every: float = _EVERY, silent: float = _SILENT
 ) -> Iterator[None]:
-    """Send heartbeats until the block ends, and end this process when another one is no longer heard of.
+    """Send heartbeats until the block ends; end this process if another one falls silent.
 
     Args:
-        store: that all processes share.
+        store: the store of all processes.
         rank: the number of this process.
         count: the number of processes.
         every: seconds between heartbeats.
@@ -81,7 +80,7 @@ def heartbeat(
     try:
         yield
     except BaseException:
-        # No "done": whoever waits for this process learns that it is gone.
+        # Without "done", the other processes notice that this one is gone.
         stop.set()
         thread.join()
         raise
@@ -98,7 +97,7 @@ def _beat(store: Store, rank: int, count: int, stop: threading.Event, every: flo
         number += 1
         values = _set(store, rank, str(number)) and _values(store, heard)
         now = time.monotonic()
-        # Without the store, which the first machine has, that machine is silent.
+        # The first machine holds the store: without the store, that machine is silent.
         for other, value in (values or {}).items():
             if value != heard[other][0] or value == _DONE.encode():
                 heard[other] = (value, now)
@@ -123,7 +122,7 @@ def _values(store: Store, ranks: dict[int, tuple[bytes, float]]) -> dict[int, by
 
 
 def _end(rank: int, silent: float) -> None:
-    """End this process, whose main thread may wait where nothing reaches it."""
+    """End this process at once: its main thread may be waiting in torch."""
     print(
         f"Error: process {rank} of this training has not been heard of for {silent:.0f} seconds: its machine, or "
         f"the network to it, is down; {LOST}",
@@ -138,8 +137,7 @@ def _key(rank: int) -> str:
 
 
 _TIMEOUT: Final = timedelta(days=1)
-"""Time that processes wait for the first one, which alone evaluates. Where one dies, the others end at once or, if
-it closes no connection, after some heartbeats."""
+"""Longest wait for the first process, which alone evaluates; lost processes are noticed earlier."""
 
 
 class LostProcessError(NymlinkError):
@@ -164,7 +162,7 @@ class Processes:
         return self.rank == 0
 
     def gather(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
-        """Gather the vectors of all processes, those of process 0 first, without a graph.
+        """Gather the vectors of all processes, in order of rank, without a graph.
 
         Args:
             vectors: (n, D): the vectors of this process; n is ``counts[rank]``.
@@ -176,7 +174,7 @@ class Processes:
         vectors = vectors.detach()
         if self.count == 1:
             return vectors
-        # Every process must send a tensor of the same size.
+        # All processes must send tensors of the same size.
         padded = vectors.new_zeros(max(counts), vectors.shape[1])
         padded[: len(vectors)] = vectors
         received = [torch.empty_like(padded) for _ in counts]
@@ -190,7 +188,7 @@ class Processes:
             return
         pending = []
         for parameter in parameters:
-            if parameter.grad is None:  # a process whose share of a small batch is empty
+            if parameter.grad is None:  # this process has no share of a small batch
                 parameter.grad = torch.zeros_like(parameter)
             with _exchange():
                 pending.append(dist.all_reduce(parameter.grad, async_op=True))
@@ -221,15 +219,15 @@ class Processes:
         return int(shared.item())
 
     def require_same(self, values: Mapping[str, Any], device: torch.device) -> None:
-        """Check that each process has the values of process 0, where machines may have different files.
+        """Check that all processes have the values of process 0: machines may have different files.
 
         Args:
             values: name → JSON value; the same names in each process.
-            device: the device that numbers are exchanged by.
+            device: the device to exchange numbers by.
 
         Raises:
-            InputError: a value differs.
-            NymlinkError: one differs in another process.
+            InputError: a value differs here.
+            NymlinkError: a value differs in another process.
         """
         own = {name: int(json_digest(value)[:15], 16) for name, value in values.items()}
         first = {name: self.from_first(digest, device) for name, digest in own.items()}
@@ -243,7 +241,7 @@ class Processes:
 
     @contextlib.contextmanager
     def fail_together(self, device: torch.device) -> Iterator[None]:
-        """Raise in every process if one of them raises within the block, in which nothing may be exchanged.
+        """Raise in every process if one raises within the block, which must exchange nothing.
 
         Raises:
             NymlinkError: another process failed; its own error says why.
@@ -251,7 +249,7 @@ class Processes:
         try:
             yield
         except BaseException:
-            # Its own error is the one to be seen, whoever is gone.
+            # Report the error of this process, even if others are gone.
             with contextlib.suppress(LostProcessError):
                 self.any(True, device)
             raise
@@ -284,11 +282,7 @@ def process_group(device: torch.device) -> Iterator[Processes]:
 
 @contextlib.contextmanager
 def _exchange() -> Iterator[None]:
-    """Turn errors of an exchange between processes into one that says what to do.
-
-    Raises:
-        LostProcessError: another process ended, or cannot be reached.
-    """
+    """Turn errors of an exchange into :class:`LostProcessError`, which says what to do."""
     try:
         yield
     except RuntimeError as error:
@@ -301,10 +295,10 @@ def _exchange() -> Iterator[None]:
 
 
 def process_count() -> int:
-    """Return the number of processes that ``torchrun`` started; 1 without it."""
+    """Number of processes that ``torchrun`` started; 1 without it."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def local_rank() -> int:
-    """Return the number of this process among those on its machine."""
+    """Number of this process among those of its machine."""
     return int(os.environ.get("LOCAL_RANK", "0"))

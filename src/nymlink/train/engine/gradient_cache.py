@@ -1,13 +1,13 @@
-"""Faster dropout on a CPU.
+"""Encoding a batch with its backward pass, in bounded memory; fast dropout on a CPU.
 
-On a CPU, torch draws a 64-bit random number for each value, one after the other. That takes a third of the time of
-a forward and backward pass of passages through a small encoder, mostly for the attention between pairs of tokens.
+Inputs are encoded in pieces of similar length, for little padding. If the graph of the whole batch does not fit
+into memory, gradients are cached as in GradCache (Gao et al., "Scaling Deep Contrastive Learning Batch Size under
+Memory Limited Setup", RepL4NLP 2021): all inputs are encoded without a graph, and the gradient of the loss to their
+vectors is computed; then each piece is encoded again with a graph and the same dropout, and its part of the
+gradient is propagated. Loss and gradients are those of the whole batch.
 
-Inputs are encoded in pieces of similar length, so that little padding is computed. Where the computation graph of
-the whole batch does not fit into memory, gradients are cached as in GradCache (Gao et al., "Scaling Deep
-Contrastive Learning Batch Size under Memory Limited Setup", RepL4NLP 2021): all inputs are encoded without a
-graph, the gradient of the loss to their vectors is computed, then each piece is encoded again with a graph and the
-same dropout, and its part of that gradient is propagated back. Loss and gradients are those of the whole batch.
+On a CPU, torch draws a 64-bit random number for each dropped value: a third of the time of both passes of a small
+encoder. :func:`dropout` draws a quarter of them.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from nymlink.train.engine.optimiser import Precision
 def fast_dropout(device: torch.device) -> AbstractContextManager[Any]:
     """Replace torch's ``dropout`` by :func:`dropout` until the block ends, on a CPU, in modules and in attention.
 
-    Fused attention (SDPA) draws its own random numbers; it is not used on a CPU, see
+    Fused attention (SDPA) draws its own random numbers, but is not used on a CPU, see
     :func:`~nymlink.encode.model.torch_model.attention_on`.
     """
     return _FastDropout() if device.type == "cpu" else nullcontext()
 
 
 def dropout(input: Tensor, p: float) -> Tensor:
-    """Set values to 0 with probability p and divide the others by 1 − p; four decisions from each random number.
+    """Set values to 0 with probability p and divide the others by 1 − p; a random number decides four values.
 
     Args:
         input: a tensor of any shape.
-        p: the dropout probability, above 0 and below 1 − 2⁻¹⁶; met to within 2⁻¹⁶.
+        p: the dropout probability, above 0 and below 1 − 2⁻¹⁶; exact to within 2⁻¹⁶.
     """
     draws = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     decisions = draws.view(torch.int16)[: input.numel()].view(input.shape)
@@ -60,7 +60,7 @@ class _FastDropout(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         given = dict(kwargs or {})
-        # torch rejects other probabilities, or has nothing to do for them.
+        # torch handles other probabilities: it rejects them, or does nothing.
         if func is functional.dropout and given["training"] and 0 < given["p"] < 1 - 2**-16:
             return dropout(args[0], given["p"])
         return func(*args, **given)
@@ -68,8 +68,7 @@ class _FastDropout(TorchFunctionMode):
 
 _PADDING: Final = 0.25
 _PIECE_TOKENS: Final = {"cpu": 1024, "cuda": 8192}
-"""Tokens of a piece, by device; few on a CPU, so that a layer's output is still in its cache for the next
-layer."""
+"""Tokens of a piece, by device; few on a CPU, to keep a layer's output in the processor's cache."""
 
 
 class EncodedBatch:
@@ -79,11 +78,11 @@ class EncodedBatch:
         model: the encoder, in training or evaluation mode.
         tokens: N inputs.
         precision: the precision to compute in.
-        graph_tokens: hold the computation graph of at most this many tokens, padding included.
+        graph_tokens: largest computation graph to hold, in tokens with padding.
 
     Attributes:
         vectors: float32 (N, D), without a graph, not of unit length.
-        cached: whether the inputs are encoded again in the backward pass.
+        cached: whether the backward pass encodes the inputs again.
     """
 
     def __init__(self, model: TorchModel, tokens: Tokens, precision: Precision, *, graph_tokens: int) -> None:
@@ -104,7 +103,7 @@ class EncodedBatch:
             self.vectors[torch.from_numpy(rows)] = output.detach()
 
     def backward(self, gradient: Tensor) -> None:
-        """Add the loss's gradients to those of the weights. Call it once: graphs are freed.
+        """Add the loss's gradients to those of the weights. Call it once: it frees the graphs.
 
         Args:
             gradient: (N, D): the gradient of the loss to :attr:`vectors`.
@@ -129,8 +128,7 @@ def encode(model: TorchModel, tokens: Tokens, precision: Precision, *, at_once: 
         model: the encoder.
         tokens: N inputs.
         precision: the precision to compute in.
-        at_once: encode at most this many tokens at a time, padding included; by default what is fast on the
-            device.
+        at_once: most tokens at a time, padding included; by default what is fast on the device.
 
     Returns:
         float32 (N, D), not of unit length.
@@ -146,7 +144,7 @@ def encode_names(model: TorchModel, names: Sequence[str], precision: Precision, 
     """Tokenise and encode N names, as :func:`encode` does.
 
     Raises:
-        NymlinkError: a vector is not of finite numbers: the weights have diverged.
+        NymlinkError: a vector has a value that is not finite: the weights have diverged.
     """
     vectors = encode(model, tokenise(model.tokenizer, names), precision, at_once=at_once)
     if not torch.isfinite(vectors).all():
@@ -163,7 +161,7 @@ def _pieces(tokens: Tokens, device: torch.device, limit: int | None = None) -> l
 
 def _run(model: TorchModel, tokens: Tokens, rows: Rows, device: torch.device) -> Tensor:
     ids, real = tokens.padded(rows, pad_id=model.pad_id)
-    # Without padding there is no need of an attention mask, which costs time.
+    # The attention mask costs time; without padding it is not needed.
     mask = None if np.all(real) else torch.from_numpy(real).to(device)
     with fast_dropout(device):
         output: Tensor = model(torch.from_numpy(ids).to(device), mask)

@@ -1,4 +1,4 @@
-"""Stopping on SIGINT and SIGTERM: a step is finished first; work that changes no weights is stopped at once."""
+"""The training loop. SIGINT and SIGTERM stop it after the current step, or at once while no weights change."""
 
 from __future__ import annotations
 
@@ -43,17 +43,13 @@ class StopNowError(Exception):
 
 
 class StopRequest:
-    """Whether a stop was requested.
-
-    Attributes:
-        requested: whether it was.
-    """
+    """Whether a stop was requested."""
 
     requested = False
     _at_once = False
 
     def request(self) -> None:
-        """Record that a stop is requested.
+        """Record the request.
 
         Raises:
             StopNowError: within :meth:`stops_at_once`.
@@ -64,11 +60,7 @@ class StopRequest:
 
     @contextlib.contextmanager
     def stops_at_once(self) -> Iterator[None]:
-        """Raise as soon as a stop is requested, until the block ends.
-
-        Raises:
-            StopNowError: a stop was requested.
-        """
+        """Raise :class:`StopNowError` as soon as a stop is requested, until the block ends."""
         self._at_once = True
         try:
             yield
@@ -80,7 +72,7 @@ class StopRequest:
 def catch_interrupts() -> Iterator[StopRequest]:
     """Turn the first SIGINT or SIGTERM into a stop request until the block ends; a second one acts as usual.
 
-    Outside of the main thread, where Python allows no signal handlers, signals act as usual.
+    Python allows signal handlers in the main thread only: elsewhere signals act as usual.
     """
     stop = StopRequest()
     if threading.current_thread() is not threading.main_thread():
@@ -105,7 +97,7 @@ B = TypeVar("B")
 
 
 class StoppedError(NymlinkError):
-    """A training was stopped by a signal; it can be resumed."""
+    """A signal stopped the training; it can be resumed."""
 
 
 class Loop(Generic[B]):
@@ -115,12 +107,12 @@ class Loop(Generic[B]):
         task: makes the recipe's batches and gradients.
         model: holds the trained weights.
         optimiser: the optimiser of these weights.
-        settings: number of steps, learning rate, and how often to evaluate and write.
+        settings: number of steps, learning rate, intervals of evaluations and checkpoints.
         precision: the precision that the task computes in.
         folder: the folder of the checkpoints.
         reporter: gets the metrics.
         evaluate: evaluates the model on all held-out corpora.
-        identity: what a resumed training must share with this one, as JSON values; checked by the first process.
+        identity: JSON values that a resumed training must share; checked by the first process.
         processes: the processes that make each step together.
 
     Attributes:
@@ -162,7 +154,7 @@ class Loop(Generic[B]):
         """Load the checkpoint of a step.
 
         Raises:
-            StoreError: it is damaged, or belongs to another model or training.
+            StoreError: the checkpoint is missing or damaged, or belongs to another model or training.
         """
         path = checkpoint.checkpoints(self._folder).get(step)
         if path is None:
@@ -185,12 +177,12 @@ class Loop(Generic[B]):
 
         Raises:
             StoppedError: SIGINT or SIGTERM was received; a checkpoint is written.
-            NymlinkError: the weights diverged, or memory ran out. The last checkpoint is unchanged.
+            NymlinkError: the weights diverged or memory ran out; the last checkpoint is unchanged.
             OutputError: a checkpoint cannot be written.
         """
         with catch_interrupts() as stop, self._reporter.shown(self.state.step, self.steps):
             self._written_at = time.monotonic()
-            # Before the first step too: the base's own weights may turn out to be the best.
+            # The base itself may be the best: evaluate it before the first step.
             self._after_step(stop)
             for step, batch in self._batches(stop):
                 with self._error_context(f"step {step + 1:,} ({batch})", advice=", and look at this batch"):
@@ -199,7 +191,7 @@ class Loop(Generic[B]):
         return self.state
 
     def _batches(self, stop: StopRequest) -> Iterator[tuple[int, B]]:
-        """Make the remaining batches, each with the number of its step."""
+        """Yield the remaining batches with the numbers of their steps."""
         per_epoch = len(self._task)
         for epoch in range(self.state.step // per_epoch, -(-self.steps // per_epoch)):
             start = epoch * per_epoch
@@ -210,12 +202,12 @@ class Loop(Generic[B]):
                 yield start + number, batch
 
     def _start_epoch(self, epoch: int, stop: StopRequest) -> None:
-        """Start an epoch; a stop request ends that at once, since it changes no weights.
+        """Start an epoch. It changes no weights, so a stop request ends it at once.
 
         Raises:
             StoppedError: a stop was requested.
         """
-        # With several processes, one that stops at once would leave the others waiting.
+        # With several processes, stopping at once would leave the others waiting.
         stopping = stop.stops_at_once() if self._processes.count == 1 else contextlib.nullcontext()
         try:
             with self._reporter.paused(), self._error_context(f"at the start of epoch {epoch + 1}"), stopping:
@@ -227,7 +219,7 @@ class Loop(Generic[B]):
                 self._reporter.epoch(epoch, figures)
 
     def _make_step(self, step: int, batch: B) -> None:
-        # Seeded by the step, so that checkpoints need no state of the random number generators.
+        # A seed per step, so that checkpoints need no state of the random number generators.
         torch.manual_seed(_seed(self._settings.seed, step, self._processes.rank))
         result = self._task.backward(batch)
         densify_gradients(self._trained)
@@ -250,7 +242,7 @@ class Loop(Generic[B]):
         self._reporter.step(step + 1, result, learning_rate=rate, gradient_norm=norm)
 
     def _after_step(self, stop: StopRequest) -> None:
-        """Evaluate if an evaluation is due, write a checkpoint if one is due, and stop if that is requested."""
+        """Evaluate and write a checkpoint if due; stop if requested."""
         improved = self._evaluate_if_due(stop)
         stopping = self._processes.any(stop.requested, self._precision.device)
         late = time.monotonic() - self._written_at >= 60 * self._settings.checkpoint_minutes
@@ -266,10 +258,10 @@ class Loop(Generic[B]):
             )
 
     def _evaluate_if_due(self, stop: StopRequest) -> bool:
-        """Evaluate if an evaluation is due; return whether it is the best so far."""
+        """Evaluate if due; return whether the result is the best so far."""
         step, last = self.state.step, self.state.last
         due = step == self.steps or step % self._settings.evaluate_every == 0
-        # A resumed training does not repeat the evaluation that its checkpoint holds.
+        # The checkpoint of a resumed training already holds this evaluation.
         if not due or (last is not None and last.step == step):
             return False
         if not self._settings.evaluation or not self._processes.first or stop.requested:
@@ -292,11 +284,7 @@ class Loop(Generic[B]):
         return True
 
     def _check_weights(self) -> None:
-        """Check that the weights are finite before they are written: finite gradients are not enough.
-
-        Raises:
-            NymlinkError: a weight is not a finite number.
-        """
+        """Raise unless all weights are finite: finite gradients do not ensure finite weights."""
         largest = get_total_norm([parameter.detach() for parameter in self._trained], norm_type=math.inf)
         if not math.isfinite(float(largest)):
             raise NymlinkError("the weights are no longer finite numbers")
@@ -317,12 +305,7 @@ class Loop(Generic[B]):
 
     @contextlib.contextmanager
     def _error_context(self, where: str, *, advice: str = "") -> Iterator[None]:
-        """Add to the message of an error where it occurred, and what to do.
-
-        Args:
-            where: the part of the training that the block is.
-            advice: what else to do about diverging weights, after lowering the learning rate.
-        """
+        """Add to an error where it occurred and what to do; ``advice`` follows "Lower the learning rate"."""
         setting = self._task.memory_setting
         try:
             with out_of_memory_advice(f"lower {setting} (now {getattr(self._settings, setting):,})"):

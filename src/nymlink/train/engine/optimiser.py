@@ -1,4 +1,4 @@
-"""Steps of a training: optimiser, schedule, precision, memory."""
+"""Optimisers, learning-rate schedule, precision, device and memory of a training."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16"
 class Precision:
     """The precision of matrix products; weights, losses and the optimiser's state stay float32.
 
-    Gradients below float16's smallest number would become 0. So the loss is multiplied by a scale, which is halved
-    whenever gradients overflow and doubled after 2,000 steps without overflow (Micikevicius et al., "Mixed
-    Precision Training", ICLR 2018, section 3.2). In other precisions the scale is 1.
+    For float16 the loss is multiplied by a scale, so that small gradients do not become 0. The scale is halved when
+    gradients overflow and doubled after 2,000 steps without overflow (Micikevicius et al., "Mixed Precision
+    Training", ICLR 2018, section 3.2). In other precisions it is 1.
 
     Args:
         name: the precision.
@@ -46,7 +46,7 @@ class Precision:
 
     @classmethod
     def of(cls, name: PrecisionName, device: torch.device) -> Precision:
-        """Return the precision of that name; for ``"auto"`` the fastest that the device's hardware has."""
+        """Find a precision by name; ``"auto"`` is the fastest of the device."""
         return cls(cast(Any, _fastest(device) if name == "auto" else name), device)
 
     def autocast(self) -> AbstractContextManager[Any]:
@@ -56,7 +56,7 @@ class Precision:
 
     @property
     def can_overflow(self) -> bool:
-        """Whether gradients may overflow only for the scale: a smaller one is then tried."""
+        """Whether gradients may overflow only because of the scale, so that a smaller one helps."""
         return self.scale > 1
 
     def unscale(self, gradients: list[Tensor]) -> None:
@@ -76,19 +76,18 @@ class Precision:
             self.scale, self._steps_since = self.scale * 2, 0
 
     def state(self) -> dict[str, float]:
-        """Return the state that :meth:`restore` takes, as JSON values."""
+        """State for :meth:`restore`, as JSON values."""
         return {"scale": self.scale, "steps_since": self._steps_since}
 
     def restore(self, state: dict[str, float]) -> None:
-        """Restore a saved state."""
         self.scale, self._steps_since = float(state["scale"]), int(state["steps_since"])
 
 
 def find_device(name: Device, *, local_rank: int = 0) -> torch.device:
-    """Return the device of that name; of several GPUs that of this process.
+    """Find a device by name; of several GPUs that of this process.
 
     Raises:
-        InputError: ``"cuda"`` is asked for, and there is no GPU that torch can use.
+        InputError: ``"cuda"`` without a GPU that torch can use.
     """
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError("no GPU that torch can use: set device to cpu, or install a build of torch for your GPU")
@@ -106,7 +105,7 @@ def _fastest(device: torch.device) -> str:
 def use_sparse_embedding_gradients(model: nn.Module) -> None:
     """Make the gradients of word embeddings sparse: they hold only the rows of words that occur.
 
-    Dense ones have some 30,000 rows for each piece of a batch. :func:`densify_gradients` makes them dense once a
+    Dense gradients have some 30,000 rows for each piece of a batch; :func:`densify_gradients` makes them once a
     step.
     """
     for module in model.modules():
@@ -117,7 +116,7 @@ def use_sparse_embedding_gradients(model: nn.Module) -> None:
 
 
 def densify_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Make sparse gradients dense: AdamW updates every row, also those of words that do not occur."""
+    """Make sparse gradients dense: AdamW updates every row, also of words that do not occur."""
     for parameter in parameters:
         if parameter.grad is not None and parameter.grad.is_sparse:
             parameter.grad = parameter.grad.to_dense()
@@ -129,27 +128,20 @@ class OutOfMemoryError(NymlinkError):
 
 @contextlib.contextmanager
 def out_of_memory_advice(advice: str) -> Iterator[None]:
-    """Turn errors of the block for want of memory into one that says what to do.
-
-    Args:
-        advice: what to do.
-
-    Raises:
-        OutOfMemoryError: the memory of the device or of the machine ran out.
-    """
+    """Turn the block's memory errors into :class:`OutOfMemoryError` with this advice."""
     try:
         yield
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise OutOfMemoryError(f"out of memory: {advice}") from error
     except RuntimeError as error:
-        # torch raises a plain RuntimeError where the memory of a CPU runs out.
+        # torch raises a plain RuntimeError if the memory of a CPU runs out.
         if "allocate memory" not in str(error):
             raise
         raise OutOfMemoryError(f"out of memory: {advice}") from error
 
 
 def adamw(parameters: Iterable[nn.Parameter], *, learning_rate: float, weight_decay: float) -> AdamW:
-    """Create AdamW as in Liu et al. (2021): weight decay on all parameters, biases and layer norms too."""
+    """Create AdamW as in Liu et al. (2021): weight decay on all parameters, also biases and layer norms."""
     return AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=True)
 
 
@@ -178,13 +170,13 @@ def adam(
 
 
 class LearningRate:
-    """The learning-rate schedule: sets the rates of an optimiser from the step number alone.
+    """Learning-rate schedule, a function of the step number alone.
 
     Args:
-        optimiser: the optimiser; the rate that a parameter group was made with is its peak.
-        schedule: after the warm-up: constant, or a linear or cosine decay to 0.
+        optimiser: the optimiser; the initial rate of a parameter group is its peak.
+        schedule: after the warm-up: constant, or linear or cosine decay to 0.
         steps: the number of steps.
-        warm_up: the share of the steps in which the rate rises linearly from 0.
+        warm_up: share of the steps in which the rate rises linearly from 0.
     """
 
     def __init__(self, optimiser: Optimizer, schedule: Schedule, *, steps: int, warm_up: float) -> None:
@@ -195,14 +187,14 @@ class LearningRate:
         self._rising = round(warm_up * steps)
 
     def set(self, step: int) -> float:
-        """Set the rates for a step (from 0), and return that of the first parameter group."""
+        """Set the rates for a step (from 0); return the rate of the first parameter group."""
         factor = self.factor(step)
         for group, peak in zip(self._optimiser.param_groups, self._peaks, strict=True):
             group["lr"] = peak * factor
         return self._peaks[0] * factor
 
     def factor(self, step: int) -> float:
-        """Compute the share of its peak that the rate has in a step."""
+        """Share of the peak rate in a step."""
         if step < self._rising:
             return (step + 1) / self._rising
         if self._schedule == "constant":

@@ -1,4 +1,4 @@
-"""``metrics.jsonl``: the metrics of a training, one JSON object a line."""
+"""Reporting a training: ``metrics.jsonl``, one JSON object a line, and the progress bar."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ class MetricsLog:
 
     Args:
         path: the file.
-        step: the step that a stopped training resumes from: lines of later steps, made after its last checkpoint,
-            are removed. ``None`` to begin the file anew.
+        step: the step to resume from: lines of later steps are removed. ``None`` to begin the file anew.
 
     Raises:
         OutputError: the file cannot be written.
@@ -39,7 +38,7 @@ class MetricsLog:
             partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **values: Any) -> None:
-        """Append a line; numbers that are not finite, which JSON does not have, become null.
+        """Append a line; numbers that are not finite become null, as JSON has none.
 
         Raises:
             OutputError: the file cannot be written.
@@ -53,7 +52,7 @@ def _finite(value: Any) -> Any:
 
 
 def _step(line: str) -> float:
-    """Read the step of a line; infinity for a line cut off while it was written, which is then removed."""
+    """Read the step of a line; infinity for a truncated line, to remove it."""
     try:
         return member(json.loads(line), "step", int)
     except ValueError:
@@ -61,7 +60,7 @@ def _step(line: str) -> float:
 
 
 class Reporter:
-    """Averages the metrics of steps, and reports them every few steps.
+    """Reports the mean metrics of every few steps.
 
     Args:
         log: the log of metrics; ``None`` in all processes but the first.
@@ -82,7 +81,7 @@ class Reporter:
 
     @contextlib.contextmanager
     def shown(self, done: int, steps: int) -> Iterator[None]:
-        """Show the progress bar until the block ends; then report the steps that are not reported yet."""
+        """Show the progress bar until the block ends, then report the remaining steps."""
         disable = None if self._progress else True
         with tqdm(total=steps, initial=done, unit="step", disable=disable, dynamic_ncols=True) as self._bar:
             self._reset()
@@ -100,7 +99,7 @@ class Reporter:
 
     def epoch(self, epoch: int, figures: Mapping[str, float]) -> None:
         """Report that an epoch (from 0) has started, with the task's figures."""
-        # As a line of its first step: a resumed training that starts the epoch again writes the line again.
+        # A line of the epoch's first step: a resumed training that starts the epoch again replaces it.
         self._write(epoch * self._batches + 1, epoch=epoch + 1, **figures)
         self._show(f"epoch {epoch + 1}", figures)
 
@@ -116,7 +115,7 @@ class Reporter:
             self._report()
 
     def _report(self) -> None:
-        """Write the means of the steps since the last report, if there are any."""
+        """Write the means of the steps since the last report."""
         if not self._steps:
             return
         means = {name: total / self._steps for name, total in self._sums.items()}

@@ -1,4 +1,4 @@
-"""The output folder of a training: the record to repeat it by, its metrics and checkpoints, and its result."""
+"""The output folder of a training: its record, metrics, checkpoints and result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nymlink.train.engine.distributed import Processes
 from nymlink.train.settings.fields import differences, to_json, to_toml, weight_settings
 
 FINISHED: Final = -1
-"""Returned by :meth:`RunFolder.open` instead of a step where the training is finished."""
+"""Returned by :meth:`RunFolder.open` instead of a step if the training is finished."""
 
 _CONFIG: Final = "config.toml"
 _METRICS: Final = "metrics.jsonl"
@@ -49,12 +49,11 @@ class RunFolder:
     Args:
         recipe: name of the recipe, for example ``"sap"``.
         settings: settings of the training; ``output`` is the folder.
-        data: provenance of the data, as JSON values; other data make another training.
+        data: provenance of the data, as JSON values.
 
     Attributes:
         path: the folder.
-        identity: the recipe, the settings that affect the weights, and the data: a resumed training must share
-            them.
+        identity: what a resumed training must share: recipe, data, and settings that affect the weights.
     """
 
     def __init__(self, recipe: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
@@ -83,25 +82,25 @@ class RunFolder:
         """Lock the folder against other trainings until the block ends or the process dies.
 
         Raises:
-            OutputError: another training has the lock, or the folder cannot be made.
+            OutputError: another training holds the lock, or the folder cannot be made.
         """
         with locked_folder(self.path, "training"):
             yield
 
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
-        """Begin a training in the folder, which must be :meth:`locked`, or resume the one that is in it.
+        """Begin a training in the folder, which must be :meth:`locked`, or resume it.
 
         Args:
             processes: the processes of the training, for the record.
             device: the device of the training, for the record.
-            restart: replace a training that is in the folder.
+            restart: replace a training in the folder.
 
         Returns:
-            The step of the checkpoint to resume from, 0 where there is none, or :data:`FINISHED`.
+            The step of the checkpoint to resume from, 0 without one, or :data:`FINISHED`.
 
         Raises:
             OutputError: the folder holds something other than a training, or cannot be written.
-            InputError: it holds a training with other settings or other data; the message lists the differences.
+            InputError: it holds a training with other settings or data; the message lists the differences.
         """
         before = _record_in(self.path)
         if before is not None and not restart:
@@ -118,18 +117,18 @@ class RunFolder:
             "versions": {"python": platform.python_version(), **_versions()},
             "machine": _machine(processes, device),
         }
-        # First: a folder without a record is not recognised as a training's, and would be refused next time.
+        # First: without a record, the folder would be refused next time.
         self._write_record()
         with output_errors(self.path):
             self.checkpoints.mkdir(exist_ok=True)
-        # After the record was written without a result: a record with a result promises that the model is there.
+        # Only now: a record with a result promises that the model is there.
         self._remove_model()
         with atomic_file(self.path / _CONFIG) as partial:
             partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
         return max(checkpoints(self.checkpoints), default=0)
 
     def require_same(self) -> None:
-        """Check that the folder holds no training, or one that is the same as far as its data are given.
+        """Check that the folder holds no training that differs in the data given.
 
         Raises:
             OutputError: the folder holds something other than a training.
@@ -152,7 +151,7 @@ class RunFolder:
             result: the result of the training, as JSON values.
 
         Raises:
-            OutputError: it cannot be written.
+            OutputError: the model cannot be written.
         """
         written = self.checkpoints / "encoder"
         with atomic_directory(written) as partial:
@@ -163,7 +162,7 @@ class RunFolder:
                     f"cannot write: {error} (the disk may be full); run the same command again to write it",
                     path=self.path,
                 ) from error
-        # First the list of files, so that a training that replaces this one can remove them all.
+        # First the list of files, so that a later training can remove them all.
         self._record["encoder"] = sorted(file.name for file in written.iterdir())
         self._write_record()
         with output_errors(self.path):
@@ -171,7 +170,7 @@ class RunFolder:
             for file in written.iterdir():
                 os.replace(file, self.path / file.name)
             written.rmdir()
-        # Last the result, by which a training is known to be finished.
+        # Last the result, the mark of a finished training.
         self._record["result"] = dict(result)
         self._write_record()
 
@@ -183,11 +182,7 @@ class RunFolder:
         _write_record(self.path, self._record)
 
     def _check(self, before: Mapping[str, Any]) -> None:
-        """Check that the training in the folder is this one.
-
-        Raises:
-            InputError: recipe, settings or data differ.
-        """
+        """Raise unless recipe, settings and data are those of the training in the folder."""
         now = self.identity
         differing = differences({"recipe": before["recipe"]}, {"recipe": now["recipe"]})
         differing += differences(weight_settings(type(self._settings), before["settings"]), now["settings"])
@@ -214,7 +209,7 @@ def require_run_folder(path: Path) -> None:
 
 
 def remove_training(path: Path) -> None:
-    """Remove the training in a folder, and the folder where nothing else is in it.
+    """Remove the training in a folder, and the folder if nothing else is in it.
 
     Raises:
         OutputError: the folder holds something other than a training, or cannot be changed.
@@ -231,12 +226,12 @@ def remove_training(path: Path) -> None:
         for name in (_CONFIG, _METRICS, RECORD):
             (path / name).unlink(missing_ok=True)
         for folder in (path / _CHECKPOINTS, path):
-            with suppress(OSError):  # It holds files of others.
+            with suppress(OSError):  # other files are in it
                 folder.rmdir()
 
 
 def _remove_model(path: Path, record: Mapping[str, Any]) -> None:
-    """Remove the files and folders that a record lists as the model's."""
+    """Remove the model's files and folders, as the record lists them."""
     for name in record.get("encoder", []):
         target = path / Path(name).name
         if target.is_dir():
@@ -251,7 +246,7 @@ def _write_record(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def _record_in(path: Path) -> dict[str, Any] | None:
-    """Read the record of the training in a folder; ``None`` where the folder is missing or empty.
+    """Read the record of the training in a folder; ``None`` if the folder is missing or empty.
 
     Raises:
         OutputError: the folder holds something other than a training.
@@ -264,7 +259,7 @@ def _record_in(path: Path) -> dict[str, Any] | None:
         for key, kind in _RECORD_TYPES.items():
             member(record, key, kind)
         if not all(isinstance(name, str) and _FILE_NAME.fullmatch(name) for name in record.get("encoder", [])):
-            raise ValueError("it lists files that no encoder has")
+            raise ValueError("it lists unsafe file names for the model")
     except (OSError, ValueError) as error:
         raise OutputError(
             f"exists and is not the folder of a training ({RECORD}: {error}): choose another output", path=path
@@ -284,7 +279,7 @@ def _versions() -> dict[str, str]:
 
 
 def _machine(processes: Processes, device: torch.device) -> dict[str, Any]:
-    """Describe the machine: what speeds and the last bits of numbers depend on."""
+    """Describe the machine: speed and the last bits of numbers depend on it."""
     kind = torch.cuda.get_device_name(device) if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
     return {
         "architecture": platform.machine(),

@@ -17,13 +17,7 @@ Figures = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """The result of learning from one batch.
-
-    Attributes:
-        loss: its loss.
-        size: how much was learned from, in the task's unit.
-        figures: whatever else is worth to be looked at.
-    """
+    """Result of learning from one batch: its loss, its size in the task's unit, and other figures to report."""
 
     loss: float
     size: int
@@ -31,7 +25,7 @@ class BatchResult:
 
 
 class Task(Protocol[B]):
-    """A recipe's part of a training: its batches and their gradients.
+    """A recipe's part of a training: batches and their gradients.
 
     Attributes:
         unit: the unit of batch sizes, for example ``"pairs"``.
@@ -46,19 +40,17 @@ class Task(Protocol[B]):
         ...
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Prepare an epoch (from 0), before its batches are made and again when a training resumes within it.
-
-        An exception may interrupt it.
+        """Prepare an epoch (from 0), also when a training resumes within it; an exception may interrupt it.
 
         Returns:
-            Values to report, if there are any.
+            Values to report, if any.
         """
         ...
 
     def batch(self, epoch: int, number: int) -> B:
         """Make a batch of an epoch; called in another thread.
 
-        The batch depends only on the arguments and on the start of the epoch; ``str`` of it says where its content
+        The batch depends only on the arguments and on the start of the epoch; its ``str`` says where its content
         comes from, for messages.
         """
         ...
@@ -66,32 +58,27 @@ class Task(Protocol[B]):
     def backward(self, batch: B) -> BatchResult:
         """Add the gradients of the batch's loss, times the precision's scale, to those of the weights.
 
-        The loop then adds up the gradients over all processes. It seeds torch's random numbers before.
+        The loop seeds torch's random numbers before, and adds up gradients over all processes after.
         """
         ...
 
 
 @runtime_checkable
 class StatefulTask(Protocol):
-    """A task whose batches depend on a state computed at the start of their epoch; checkpoints hold it."""
+    """A task with a state computed at the start of each epoch; checkpoints hold it."""
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """Return the state of the current epoch."""
+        """State of the current epoch."""
         ...
 
     def restore_epoch_state(self, state: Mapping[str, Tensor]) -> None:
-        """Restore the state from a checkpoint; called before :meth:`start_epoch` of its epoch or of the next."""
+        """Restore the state of a checkpoint; called before :meth:`start_epoch` of this or the next epoch."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StepEvaluation:
-    """The evaluation after a step.
-
-    Attributes:
-        step: the number of steps made before it.
-        figures: its metrics.
-    """
+    """Metrics after a number of steps."""
 
     step: int
     figures: Figures
@@ -99,13 +86,7 @@ class StepEvaluation:
 
 @dataclass(slots=True)
 class TrainingState:
-    """The state of a training.
-
-    Attributes:
-        step: the number of steps made.
-        last: the last evaluation.
-        best: the best evaluation, where the settings name a corpus to choose it by.
-    """
+    """The steps made, the last evaluation, and the best one if the settings name a corpus to choose it by."""
 
     step: int = 0
     last: StepEvaluation | None = None

@@ -1,4 +1,4 @@
-"""Running a training in its folder: all steps of the loop, the best weights, and the result."""
+"""Running a training in its folder: the steps, the best weights, the result."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ S = TypeVar("S", bound=RunSettings)
 
 
 def resolve_device(settings: S) -> S:
-    """Replace ``auto`` by the device and the precision that it stands for, which a training records.
+    """Replace ``auto`` by the actual device and precision, for the record of the training.
 
     Raises:
-        InputError: the device or the precision is not there.
+        InputError: the device or the precision is not available.
     """
     device = find_device(settings.device, local_rank=local_rank())
     precision = Precision.of(settings.precision, device)
@@ -41,10 +41,10 @@ def resolve_device(settings: S) -> S:
 
 
 def prepare_model(model: nn.Module, device: torch.device) -> None:
-    """Put a model onto the device that it is trained on, in training mode.
+    """Put a model onto its device, in training mode.
 
     Raises:
-        NymlinkError: it does not fit.
+        NymlinkError: the model does not fit.
     """
     use_sparse_embedding_gradients(model)
     with out_of_memory_advice(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
@@ -68,10 +68,10 @@ def run_training(
 
     Args:
         task: makes the recipe's batches and gradients.
-        weights: the module that holds all trained weights.
+        weights: holds all trained weights.
         optimiser: the optimiser of these weights.
-        settings: number of steps, learning rate, and how often to evaluate and write.
-        precision: the precision and device that the task computes in.
+        settings: number of steps, learning rate, intervals of evaluations and checkpoints.
+        precision: the precision and device of the task.
         folder: the folder of the training, opened.
         start: the step of the checkpoint to resume from; 0 for none.
         evaluate: evaluates the weights on all held-out corpora.
@@ -106,7 +106,7 @@ def run_training(
 
 
 def restore_best(folder: RunFolder, weights: nn.Module, state: TrainingState) -> None:
-    """Load the weights of the best evaluation, where the settings ask for them; else keep the last weights."""
+    """Load the weights of the best evaluation if the settings ask for them; else keep the last weights."""
     if state.best is not None and state.best.step != state.step:
         checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[state.best.step], weights)
 
@@ -126,7 +126,7 @@ def finish_training(
         The whole result.
 
     Raises:
-        OutputError: it cannot be written.
+        OutputError: the model or the result cannot be written.
     """
     kept = state.best or state.last
     step = state.best.step if state.best else state.step

@@ -1,19 +1,16 @@
 """Losses over pairs of names.
 
-Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
-
-Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4; with a
-temperature: He et al., "Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020), equation
-    1.
-
-Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016), equation 4.
-
-Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR 2019); Liu et al.,
-"Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
-
-Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
-
-Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3.
+- Circle: Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
+- InfoNCE: Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4;
+  with a temperature: He et al., "Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020),
+  equation 1.
+- Lifted structure: Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016),
+  equation 4.
+- Multi-similarity: Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR
+  2019); Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
+- NCA: Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
+- Marginal likelihood: Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020),
+  section 3.
 """
 
 from __future__ import annotations
@@ -40,11 +37,11 @@ from nymlink.train.losses.base import (
 class Circle(Loss):
     """Circle loss: log(1 + Σ_n exp(γ w_n (s_n − m)) · Σ_p exp(−γ w_p (s_p − 1 + m))).
 
-    The mean over anchors that have a positive and a negative. The weights w_p = max(0, 1 + m − s_p) and
-    w_n = max(0, s_n + m) have no gradient: a pair that is far from its optimum counts more.
+    Mean over anchors with a positive and a negative. The weights w_p = max(0, 1 + m − s_p) and
+    w_n = max(0, s_n + m) have no gradient: pairs far from their optimum count more.
 
     Attributes:
-        m: relaxation margin m; similarities of positives should be above 1 − m, those of negatives below m.
+        m: relaxation margin: similarities of positives should be above 1 − m, those of negatives below m.
         gamma: scale γ.
     """
 
@@ -68,11 +65,10 @@ class Circle(Loss):
 class Cosine(Loss):
     """Cosine embedding loss: 1 − s for a positive pair, max(0, s − margin) for a negative pair.
 
-    The mean over all pairs. Liu et al. (2021, appendix B.2) compare with it, after Phan et al. (2019), but
-    released no code for it.
+    Mean over all pairs. Liu et al. (2021, appendix B.2) compare with it, after Phan et al. (2019), without code.
 
     Attributes:
-        margin: the similarity below which a negative costs nothing.
+        margin: negatives below this similarity cost nothing.
     """
 
     margin: float = 0.0
@@ -92,11 +88,11 @@ class Cosine(Loss):
 class InfoNce(Loss):
     """InfoNCE: −log(exp(s_p / τ) / (exp(s_p / τ) + Σ_n exp(s_n / τ))).
 
-    The mean over positive pairs (a, p); n are the negatives of the anchor a. Its other positives are not in the
+    Mean over positive pairs (a, p); n are the negatives of anchor a. Other positives of a are not in the
     denominator.
 
     Attributes:
-        temperature: τ, which divides the similarities; 0.07 in He et al., 0.5 in van den Oord et al.
+        temperature: τ, divides the similarities; 0.07 in He et al., 0.5 in van den Oord et al.
     """
 
     temperature: float = 0.07
@@ -116,12 +112,12 @@ class InfoNce(Loss):
 class LiftedStructure(Loss):
     """Lifted structure loss: ½ max(0, J)² of each positive pair (i, j).
 
-    J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), where d is the Euclidean
-    distance. The mean over positive pairs. The negatives of j are read from row j: anchors and pool must be the
-    same rows in the same order.
+    J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), with the Euclidean distance d.
+    Mean over positive pairs. The negatives of j are read from row j, so anchors and pool must be the same rows in
+    the same order.
 
     Attributes:
-        margin: the distance below which negatives cost most.
+        margin: negatives nearer than this cost most.
     """
 
     margin: float = 1.0
@@ -147,14 +143,14 @@ class LiftedStructure(Loss):
 class MultiSimilarity(Loss):
     """Multi-similarity loss: 1/α · log(1 + Σ_p exp(−α (s_p − ε))) + 1/β · log(1 + Σ_n exp(β (s_n − ε))).
 
-    The mean over all anchors, including those without pairs.
+    Mean over all anchors, also those without pairs.
 
     Attributes:
         alpha: scale α of the positives.
         beta: scale β of the negatives.
         epsilon: offset ε of the similarities.
-        alpha_on: ``"positives"`` as in Wang et al. and in the authors' code. The equation printed in Liu et al.
-            has α in the term of the negatives: ``"negatives"`` exchanges the two.
+        alpha_on: ``"positives"`` as in Wang et al. and the authors' code; ``"negatives"`` exchanges α and β, as in
+            the equation printed in Liu et al.
     """
 
     alpha: float = 1.0
@@ -184,9 +180,8 @@ class MultiSimilarity(Loss):
 class Nca(Loss):
     """NCA loss: −log(Σ_p exp(−scale · d_p²) / (Σ_p exp(−scale · d_p²) + Σ_n exp(−scale · d_n²))).
 
-    The mean over anchors that have a positive; d are Euclidean distances. Positives and negatives are the mined
-    ones where there is mining. The code of Liu et al. (2021) instead sums over all rows and weights an anchor by
-    the number of its mined triplets.
+    Mean over anchors with a positive; d are Euclidean distances. With mining, only mined pairs count. The code of
+    Liu et al. (2021) instead sums over all rows and weights an anchor by the number of its mined triplets.
 
     Attributes:
         scale: factor of the squared distances.
@@ -208,11 +203,10 @@ class Nca(Loss):
 
 @dataclass(frozen=True, kw_only=True)
 class Triplet(Loss):
-    """Triplet loss: max(0, d(a, p) − d(a, n) + margin), where d is the Euclidean distance.
+    """Triplet loss: max(0, d(a, p) − d(a, n) + margin), with the Euclidean distance d.
 
-    The mean over the violated triplets (a, p, n): every positive of an anchor with every negative of it. From
-    mined pairs that makes more triplets than were mined; but while mining has the larger margin, the others are
-    not violated and the loss is the same.
+    Mean over violated triplets (a, p, n): every positive of an anchor with every negative of it. Mined pairs form
+    more triplets than were mined, but with a larger margin for mining the additional ones are not violated.
 
     Attributes:
         margin: how much farther than the positive a negative should be.
@@ -226,7 +220,7 @@ class Triplet(Loss):
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
         euclidean = distances(similarities)
-        # Anchors have few positives: a row for each positive pair takes far less memory than all triplets.
+        # Anchors have few positives: a row per positive pair takes far less memory than all triplets.
         anchors, columns = positives.nonzero(as_tuple=True)
         violations = euclidean[anchors, columns][:, None] - euclidean[anchors] + self.margin
         violations = violations.clamp(min=0).masked_fill(~negatives[anchors], 0)
@@ -234,17 +228,17 @@ class Triplet(Loss):
 
 
 def marginal_likelihood_loss(scores: Tensor, positives: Tensor) -> Tensor:
-    """Compute −log Σ_p P(p): the negative log of the total softmax probability of a query's positives.
+    """Compute −log Σ_p P(p), with the softmax probabilities P of a query's positive candidates.
 
-    Both sums are computed as logarithms, so that neither underflows. The authors' code drops rows whose summed
-    probability is 0, which after underflow are those with most to learn from.
+    Both sums are computed as logarithms: neither underflows. The authors' code drops rows whose sum underflows to
+    0, although they have most to teach.
 
     Args:
-        scores: float (B, k): scores of the candidates of each query; ``-inf`` where it has fewer than k.
-        positives: bool (B, k): whether a candidate is a name of a gold concept of the query.
+        scores: float (B, k): scores of the candidates, padded with ``-inf``.
+        positives: bool (B, k): whether a candidate is a name of a gold concept.
 
     Returns:
-        (): the mean over the rows that have a positive; 0 where none has.
+        (): the mean over rows with a positive; 0 without any.
     """
     with_positive = positives.any(1)
     scores, positives = scores[with_positive], positives[with_positive]

@@ -1,9 +1,9 @@
 """The prototype-based triplet loss and soft-radius neighbours, for contextual re-ranking.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
-Analytics 2023), sections 3.2.2 and 3.2.3. The mentions of one concept in one document are a cluster. A cluster's
-*prototype*, the mean of its mentions' vectors, is compared with concepts. With clusters of one mention this is the
-plain triplet loss.
+Analytics 2023), sections 3.2.2 and 3.2.3. A cluster is the mentions of one concept in one document. Its
+*prototype*, the mean of their vectors, is compared with concepts. With clusters of one mention this is the plain
+triplet loss.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class LossConstants:
         radius: initial radius λ.
         radius_learning_rate: learning rate of the radius.
         epsilon: ε: a neighbour may be this much farther away than the radius.
-        learned_spread: 0 for a constant ε. Otherwise ε is this factor times the learned spread of largest
-            distances about the radius, and ``epsilon`` is its initial value.
-        singletons: whether clusters of one mention, whose largest distance is 0, count for the radius.
+        learned_spread: 0 for a constant ε; else ε is this factor times the learned spread of largest distances
+            about the radius, initially ``epsilon``.
+        singletons: whether clusters of one mention, with largest distance 0, count for the radius.
     """
 
     margin: float
@@ -44,21 +44,20 @@ PRESETS: Final[dict[Preset, LossConstants]] = {
     "paper": LossConstants(1.6, 11.0, 0.01, 1.0, 0.0, True),
     "release": LossConstants(1.15, 10.0, 0.01, 1.0, 1.5, False),
 }
-"""The constants of the paper for BC5CDR (for MedMentions: margin 1.2, radius learning rate 0.005), and those of
-the authors' code."""
+"""Constants of the paper for BC5CDR (for MedMentions: margin 1.2, radius learning rate 0.005), and of its code."""
 
 
 def triplet_loss(queries: Tensor, positives: Tensor, negatives: Tensor, *, margin: float) -> Tensor:
-    """Compute the triplet hinge loss max(0, d⁺ − d⁻ + margin); Le & Nguyen (2023), equation 3.
+    """Compute the triplet hinge loss max(0, d⁺ − d⁻ + margin) of Euclidean distances; equation 3.
 
     Args:
         queries: float (B, D): prototypes, or single mentions.
-        positives: float (B, D): the vector of the gold concept of each, at the Euclidean distance d⁺.
-        negatives: float (B, D): the vector of a wrong concept of each, at the Euclidean distance d⁻.
+        positives: float (B, D): vectors of the gold concepts, at distance d⁺.
+        negatives: float (B, D): vectors of wrong concepts, at distance d⁻.
         margin: how much nearer the positive should be.
 
     Returns:
-        (): the mean over B; 0 where B is 0.
+        (): the mean over B; 0 if B is 0.
     """
     rows = (row_distances(queries, positives) - row_distances(queries, negatives) + margin).relu()
     return rows.sum() / max(len(rows), 1)
@@ -93,7 +92,7 @@ def group_maxima(values: Tensor, groups: Tensor, members: Tensor, count: int) ->
 
 
 def central_members(vectors: Tensor, groups: Tensor, count: int) -> Tensor:
-    """Find the member of each group that is nearest to its prototype, the first of equals: int64 (B)."""
+    """Find the member of each group nearest to its prototype, the first of equals: int64 (B)."""
     everyone = torch.ones_like(groups, dtype=torch.bool)
     distances = row_distances(vectors, prototypes(vectors, groups, everyone, count)[groups])
     order = torch.argsort(distances, stable=True)
@@ -111,11 +110,11 @@ def nearest_candidates(
         anchors: float (B, D).
         concepts: float (C, D).
         candidates: int64 (B, k): rows of concepts.
-        allowed: bool (B, k): the candidates that may be chosen.
+        allowed: bool (B, k): the candidates to choose from.
         count: how many to find, at most k.
 
     Returns:
-        int64 (B, min(count, k)): rows of concepts, the nearest first; −1 after the last.
+        int64 (B, min(count, k)): rows of concepts, nearest first, padded with −1.
     """
     distances = row_distances(anchors.unsqueeze(1), concepts[candidates].float()).masked_fill(~allowed, math.inf)
     places = torch.argsort(distances, dim=1, stable=True)[:, :count]
@@ -123,29 +122,28 @@ def nearest_candidates(
 
 
 def nearest_concept(anchors: Tensor, concepts: Tensor, allowed: Tensor) -> Tensor:
-    """Find the nearest allowed concept of each anchor, among concepts that are candidates of all anchors.
+    """Find the nearest allowed concept of each anchor; all anchors have the same candidates.
 
     Args:
         anchors: float (B, D).
         concepts: float (P, D), at least one.
-        allowed: bool (B, P): the concepts that may be chosen.
+        allowed: bool (B, P): the concepts to choose from.
 
     Returns:
         int64 (B): rows of concepts, the first of equals; −1 for none.
     """
-    # cdist does not hold the B × P × D differences; its matrix products are off, since their rounding changes
-    # orders.
+    # cdist does not hold B × P × D differences. Its matrix products are off: their rounding changes orders.
     distances = torch.cdist(anchors, concepts.float(), compute_mode="donot_use_mm_for_euclid_dist")
     rows = distances.masked_fill(~allowed, math.inf).argmin(1)
     return rows.masked_fill(~allowed.any(1), -1)
 
 
 class SoftRadius(nn.Module):
-    """The learned radius within which mentions are neighbours of an anchor; Le & Nguyen (2023), algorithm 1.
+    """The learned radius of an anchor's neighbours; Le & Nguyen (2023), algorithm 1.
 
     Attributes:
-        lengths: (2): the radius λ, and the spread of largest distances about it, which is trained only by presets
-            with a learned spread.
+        lengths: (2): the radius λ, and the spread of largest distances about it, trained only by presets with a
+            learned spread.
     """
 
     def __init__(self, constants: LossConstants, *, radius: float, device: torch.device) -> None:
@@ -156,19 +154,19 @@ class SoftRadius(nn.Module):
 
     @property
     def threshold(self) -> float:
-        """The largest distance of a neighbour from its anchor: λ + ε."""
+        """Largest distance of a neighbour from its anchor: λ + ε."""
         radius, spread = self.lengths.tolist()
         return float(radius + spread * (self._constants.learned_spread or 1.0))
 
     def loss(self, farthest: Tensor, sizes: Tensor) -> Tensor:
-        """Compute the loss of the radius, (λ − r)², and of the spread where it is learned; algorithm 1, line 13.
+        """Compute the loss of the radius, (λ − r)², and of the learned spread; algorithm 1, line 13.
 
         Args:
             farthest: float (B): r, the largest distance of a neighbour of each anchor.
-            sizes: int64 (B): the number of mentions of each cluster.
+            sizes: int64 (B): mentions of each cluster.
 
         Returns:
-            (): the mean over the clusters that count; 0 where none does.
+            (): the mean over the clusters that count; 0 without any.
         """
         farthest = farthest.detach() if self._constants.singletons else farthest.detach()[sizes > 1]
         radius, spread = self.lengths

@@ -29,11 +29,11 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Mentions whose computation graph is held in memory together.
+    """Mentions that share one computation graph.
 
     Attributes:
-        tokens: the joint inputs of each mention with each of its concepts, the right one first.
-        counts: the number of concepts of each mention, at least two.
+        tokens: joint inputs of each mention with each of its concepts, the right one first.
+        counts: concepts of each mention, at least two.
     """
 
     tokens: Tokens
@@ -46,8 +46,8 @@ class CrossBatch:
 
     Attributes:
         mentions: the number of mentions.
-        pieces: the mentions that have a wrong concept.
-        place: where the batch's mentions come from, for messages.
+        pieces: the mentions with a wrong concept.
+        place: epoch and mentions, for messages.
     """
 
     mentions: int
@@ -61,8 +61,8 @@ class CrossBatch:
 class CrossEncoderTask:
     """Learns to score the gold concept of a mention above wrong candidates; a ``Task``.
 
-    Half of the wrong candidates are the first of the index, which are the hardest. The others are drawn at random
-    from the rest in each epoch: a model that never saw them in training could score them highest.
+    Half of the wrong candidates are the index's first, the hardest. The others are drawn at random from the rest in
+    each epoch, since a model could score unseen candidates highest.
 
     Args:
         cross: the cross-encoder to train.
@@ -122,7 +122,7 @@ class CrossEncoderTask:
                 self._cross.model, piece.tokens, self._precision, graph_tokens=self._settings.graph_tokens
             )
             scores = encoding.vectors.requires_grad_()
-            # The loss is a sum over mentions, so the gradients of the pieces add up to those of the batch.
+            # The loss is a sum over mentions: gradients of the pieces add up to those of the batch.
             piece_loss = listwise_loss(scores[:, 0], piece.counts) / total
             (gradient,) = torch.autograd.grad(piece_loss * self._precision.scale, scores)
             encoding.backward(gradient)
@@ -136,7 +136,7 @@ class CrossEncoderTask:
         )
 
     def _negatives(self, number: int, key: np.uint64) -> Ints:
-        """Choose the wrong candidates of a mention: the first ones, then random ones of the epoch."""
+        """Choose the wrong candidates of a mention: the first ones, then random ones."""
         wanted = self._settings.negatives
         wrong = self._examples.candidates[number][self._examples.allowed[number]]
         first, others = np.split(wrong, [-(-wanted // 2)])
@@ -160,8 +160,8 @@ def listwise_loss(scores: Tensor, counts: Sequence[int]) -> Tensor:
     Wu et al. (2020), section 4.2.
 
     Args:
-        scores: float (N): scores of the concepts, mention by mention, the right concept of each first.
-        counts: the number of concepts of each mention; their sum is N.
+        scores: float (N): scores of the concepts, mention by mention, the right concept first.
+        counts: concepts of each mention; their sum is N.
 
     Returns:
         (): the sum over all mentions.

@@ -38,7 +38,7 @@ from nymlink.train.mentions.reranker_examples import Examples
 from nymlink.train.settings.reranker_recipes import RerankSettings
 
 _MEASURED: Final = 512
-"""Clusters that the unit of lengths is computed from: those of the first batches."""
+"""Clusters of the first batches, measured for the unit of lengths."""
 
 _CONCEPTS: Final = 4096
 """Concepts encoded between two updates of the progress bar."""
@@ -48,12 +48,7 @@ _COMPARED: Final = 256
 
 
 class DualEncoderWeights(nn.Module):
-    """All trained weights of the recipe.
-
-    Attributes:
-        dual: both encoders.
-        radius: the radius of soft-radius neighbours; trained only with the loss ``prototype-srn``.
-    """
+    """All trained weights: both encoders, and the radius of soft-radius neighbours if it is learned."""
 
     def __init__(self, dual: DualEncoder, radius: SoftRadius, *, learned: bool) -> None:
         super().__init__()
@@ -66,11 +61,11 @@ class GroupBatch:
     """B groups of mentions, M mentions altogether.
 
     Attributes:
-        mentions: int64 (M): the numbers of the mentions among the examples.
+        mentions: int64 (M): numbers of the mentions among the examples.
         groups: int64 (M), ascending: the group of each mention.
         anchors: int64 (B): the anchor of each group, as a position among the M.
         tokens: the inputs of the mentions.
-        place: where the batch's groups come from, for messages.
+        place: epoch and groups, for messages.
     """
 
     mentions: Ints
@@ -86,11 +81,10 @@ class GroupBatch:
 class DualEncoderTask:
     """Brings mentions in context nearer to their gold concept than to wrong candidates; a ``StatefulTask``.
 
-    A group is compared with concepts as one: it is a mention, or a random mention of a cluster, or a whole cluster
-    (setting ``loss``). The negative is the wrong candidate nearest to the anchor by the current weights ("online
-    hardest negative", section 3.2.2). It is searched among the candidates that were nearest at the start of the
-    epoch (setting ``shortlist``): to encode all 64 would cost four times as much. They are the anchor's own
-    candidates, or those of all mentions of the batch (setting ``negatives``).
+    A group is a mention, a random mention of a cluster, or a whole cluster (setting ``loss``). The negative is the
+    wrong candidate nearest to the anchor by the current weights ("online hardest negative", section 3.2.2), among
+    the ``shortlist`` nearest at the start of the epoch: to encode all 64 in each step would cost four times as
+    much. Candidates are those of the anchor, or of all mentions of the batch (setting ``negatives``).
 
     Args:
         weights: the weights to train.
@@ -98,12 +92,12 @@ class DualEncoderTask:
         entities: the inputs of the examples' concepts.
         settings: the settings.
         margin: margin of the triplet loss.
-        radius: the mean radius of clusters in units of ``unit_length``, for the setting ``scaling``.
+        radius: mean radius of clusters in units of ``unit_length``, for the setting ``scaling``.
         precision: the precision to compute in.
         progress: whether to show progress when standard error is a terminal.
 
     Attributes:
-        unit_length: the unit of all lengths; computed before the first epoch if ``scaling`` is ``"auto"``.
+        unit_length: unit of all lengths; computed before the first epoch if ``scaling`` is ``"auto"``.
     """
 
     unit = "groups"
@@ -142,7 +136,7 @@ class DualEncoderTask:
         return len(self._examples) if self._settings.loss == "triplet" else self._examples.clusters
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Search the wrong candidates of an epoch with the current weights, unless they were restored."""
+        """Search the epoch's wrong candidates with the current weights, unless they were restored."""
         if epoch == self._epoch:
             return None
         if epoch == 0 and self._settings.scaling == "auto":
@@ -152,7 +146,7 @@ class DualEncoderTask:
         return {"with_gold": self._examples.with_gold, "unit_length": self.unit_length}
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """Return the wrong candidates: they depend on the weights at the start of the epoch."""
+        """Wrong candidates of the epoch, found with the weights at its start."""
         if self._epoch is None:
             return {}
         unit = torch.tensor(self.unit_length, dtype=torch.float64)
@@ -199,7 +193,7 @@ class DualEncoderTask:
             )
             distances = row_distances(vectors, vectors[anchors][groups]) / self.unit_length
             neighbours = distances <= (self._weights.radius.threshold if self._soft else np.inf)
-            # A prototype has at least one mention, however small the radius becomes.
+            # A prototype has at least one mention, however small the radius.
             neighbours[anchors] = True
             farthest = group_maxima(distances, groups, neighbours, count)
             anchor_mentions = batch.mentions[anchors.cpu().numpy()]
@@ -234,18 +228,17 @@ class DualEncoderTask:
         return self._settings.loss == "prototype-srn"
 
     def _hardest_negatives(self, anchors: Tensor, numbers: Ints, mentions: Ints) -> Ints:
-        """Find the wrong candidate nearest to each anchor of a batch, by the current weights.
+        """Find the wrong candidate nearest to each anchor by the current weights.
 
-        It is chosen in each step: one for a whole epoch would be pushed away in a few steps, and no longer be
-            hard.
+        Chosen anew in each step: a few steps push a candidate away.
 
         Args:
             anchors: float (B, D): vectors of the anchors.
-            numbers: int64 (B): the numbers of the anchors among the examples.
-            mentions: int64 (M): those of all mentions of the batch.
+            numbers: int64 (B): numbers of the anchors among the examples.
+            mentions: int64 (M): numbers of all mentions of the batch.
 
         Returns:
-            int64 (B): positions among the examples' concepts, never a gold concept of the anchor; −1 for none.
+            int64 (B): positions among the examples' concepts, never a gold concept; −1 for none.
         """
         batch = self._settings.negatives == "batch"
         shortlists = self._negatives[mentions if batch else numbers]
@@ -266,9 +259,7 @@ class DualEncoderTask:
     def _nearest_wrong_candidates(self) -> Ints:
         """Find the nearest wrong candidates of each mention: int64 (M, min(shortlist, k)), −1 for none.
 
-        Mentions and concepts are encoded with the current weights: candidates that were near by older weights may
-            no
-        longer be hard. Where the shortlist has room for all candidates, nothing is encoded.
+        If the shortlist has room for all candidates, nothing is encoded.
         """
         dual, examples = self._weights.dual, self._examples
         if examples.candidates.shape[1] <= self._settings.shortlist:
@@ -294,17 +285,14 @@ class DualEncoderTask:
         return np.concatenate(shortlists)
 
     def _members(self, number: int, draw: int) -> Ints:
-        """Choose the mentions of a group: a mention, or all or a random one of a cluster, as the loss wants."""
+        """Choose the mentions of a group: one mention, or all or a random one of a cluster (setting ``loss``)."""
         if self._settings.loss == "triplet":
             return np.array([number])
         cluster = self._examples.cluster(number)
         return cluster[[draw % len(cluster)]] if self._settings.loss == "triplet-sampled" else cluster
 
     def _mean_radius(self) -> float:
-        """Compute the mean radius of clusters with the current weights: the largest distance from the anchor.
-
-        Clusters of one mention are left out; 0 where there are no others.
-        """
+        """Mean largest distance from the anchor, over clusters of several mentions; 0 without any."""
         examples = self._examples
         key = seeded_keys(["epoch 0"], seed=self._settings.seed)
         numbers = permute(np.arange(min(_MEASURED, examples.clusters)), size=examples.clusters, key=key).tolist()
@@ -331,12 +319,11 @@ def _finite(vectors: Tensor) -> Tensor:
 
 
 def _ranges(total: int, size: int) -> Sequence[tuple[int, int]]:
-    """Cut a range of numbers into ranges of a size: (start, stop) of each."""
+    """Split ``range(total)`` into (start, stop) of at most ``size``."""
     return [(start, min(start + size, total)) for start in range(0, total, size)]
 
 
 def _select(tokens: Tokens, rows: Ints) -> Tokens:
-    """Select the inputs of some rows."""
     lengths = tokens.lengths[rows]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     places = np.arange(offsets[-1]) + np.repeat(tokens.offsets[rows] - offsets[:-1], lengths)

@@ -26,10 +26,10 @@ class ContextMention:
 
     Attributes:
         document: the number of its document.
-        parts: its queries: one, or one for each part of a composite mention.
-        passage: the mention in its context; ``None`` where it has no context or is composite.
-        concept_ids: the gold ids, as the corpus writes them.
-        gold: the rows of the gold concepts in the vocabulary.
+        parts: one query, or one for each part of a composite mention.
+        passage: the mention in its context; ``None`` without context or for a composite mention.
+        concept_ids: the gold ids, as written in the corpus.
+        gold: rows of the gold concepts in the vocabulary.
     """
 
     document: int
@@ -42,12 +42,12 @@ class ContextMention:
 def mentions_in_context(
     index: Index, corpora: Iterable[Corpus], *, types: Collection[str] = (), max_length: int = DEFAULT_MAX_LENGTH
 ) -> Iterator[ContextMention]:
-    """Prepare all mentions that have gold ids, in their order.
+    """Prepare all mentions with gold ids, in order.
 
     Args:
         index: the index to search them in.
         corpora: the corpora of the mentions.
-        types: mentions of these types only; all if empty.
+        types: types of mentions to prepare; all if empty.
         max_length: most tokens of a mention with its context that a model reads; passages are at least as long.
     """
     resolver = GoldResolver(index.vocabulary)
@@ -69,7 +69,7 @@ def retrieve_concepts(index: Index, texts: Iterable[str], k: int) -> dict[str, R
     """Search the k best concepts of each query.
 
     Returns:
-        Query → int32 (k): concept rows, :data:`~nymlink.index.hits.NONE` after the last.
+        Query → int32 (k): concept rows, padded with :data:`~nymlink.index.hits.NONE`.
     """
     distinct = list(dict.fromkeys(texts))
     return dict(zip(distinct, index.match(distinct, k).concepts, strict=True))
@@ -77,20 +77,19 @@ def retrieve_concepts(index: Index, texts: Iterable[str], k: int) -> dict[str, R
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """M training mentions of a re-ranker, and the C concepts that they are compared with.
+    """M training mentions of a re-ranker, and C concepts to compare them with.
 
     Attributes:
         passages: the mentions in context.
         order: int64 (M): the mentions, cluster by cluster.
         offsets: int64 (G + 1): cluster g, one concept in one document, is ``order[offsets[g]:offsets[g + 1]]``.
         concepts: int32 (C), ascending: concept rows of the vocabulary.
-        golds: the gold concept rows of each mention: several where its gold id was split into several concepts.
+        golds: the gold concept rows of each mention; several if its gold id was split into several concepts.
         positives: int64 (M): the gold concept of each mention, as a position in ``concepts``.
-        candidates: int64 (M, k): the candidates of each mention, as positions in ``concepts``; any position where
-            it has fewer than k.
-        allowed: bool (M, k): whether the candidate is a wrong one, and so can be a negative.
-        with_gold: the share of the mentions with their gold concept among their candidates.
-        left_out: reason → the number of mentions left out for it.
+        candidates: int64 (M, k): positions in ``concepts``; arbitrary after the last candidate.
+        allowed: bool (M, k): whether the candidate is wrong, and so can be a negative.
+        with_gold: share of mentions with their gold concept among their candidates.
+        left_out: reason → number of mentions left out.
     """
 
     passages: tuple[Passage, ...]
@@ -106,7 +105,7 @@ class Examples:
 
     @classmethod
     def of(cls, index: Index, given: Iterable[ContextMention], *, k: int) -> Examples:
-        """Make examples of the mentions that have a context and one gold id, which is in the vocabulary.
+        """Make examples of the mentions with a context and one gold id in the vocabulary.
 
         Args:
             index: the index that retrieves the candidates.
@@ -130,16 +129,15 @@ class Examples:
         mentions = [mention for mention, _ in usable]
         if not mentions:
             raise InputError(
-                "no mention has both a context and a gold id that is in the index: check that the corpus has "
-                "texts, "
-                f"and is annotated with ids of this index's vocabulary. Left out: {dict(left_out)}"
+                "no mention has both a context and a gold id in the index: check that the corpus has texts, and "
+                f"is annotated with ids of this index's vocabulary. Left out: {dict(left_out)}"
             )
         retrieved = retrieve_concepts(index, (mention.parts[0] for mention in mentions), k)
         rows = np.stack([retrieved[mention.parts[0]] for mention in mentions])
         correct = np.array(
             [[row in mention.gold for row in line.tolist()] for mention, line in zip(mentions, rows, strict=True)]
         )
-        # Of several concepts that a gold id was split into, the first stands for all.
+        # If a gold id was split into several concepts, the first stands for all.
         gold = np.array([min(mention.gold) for mention in mentions], np.int32)
         concepts = np.unique(np.concatenate([rows[rows != NONE], gold]))
         documents = np.array([mention.document for mention in mentions])
@@ -167,5 +165,5 @@ class Examples:
         return len(self.offsets) - 1
 
     def cluster(self, number: int) -> Ints:
-        """Return the numbers of the mentions of a cluster."""
+        """Numbers of the mentions of a cluster."""
         return self.order[self.offsets[number] : self.offsets[number + 1]]

@@ -1,4 +1,4 @@
-"""Evaluation of a re-ranker during training: the candidates of held-out mentions, before and after re-ranking."""
+"""Training a re-ranker, and evaluating it: held-out mentions before and after re-ranking."""
 
 from __future__ import annotations
 
@@ -49,25 +49,25 @@ from nymlink.train.settings.reranker_recipes import RerankerTrainingSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Score = Callable[[Vocabulary, Sequence[Passage], Sequence[Rows]], Sequence[Scores]]
-"""Scores of a :class:`~nymlink.rerank.scorer.ContextScorer` for a vocabulary, by the current weights."""
+"""Scores by the current weights, as of :meth:`~nymlink.rerank.scorer.ContextScorer.scores`."""
 
 
 class RerankerEvaluation:
-    """An evaluation on a held-out corpus: candidates are searched once, and re-ranked in every evaluation.
+    """Repeated evaluation on a held-out corpus; candidates are searched once.
 
-    All mentions with gold ids count. A mention is wrong if its gold ids are not in the vocabulary, or not among
-    its candidates. A composite mention is right when each of its parts is. Composite mentions, and mentions
-    without context, keep the order of the index.
+    All mentions with gold ids count. A mention is wrong if its gold ids are not in the vocabulary or not among its
+    candidates. A composite mention is right if each of its parts is. Composite mentions and mentions without
+    context keep the order of the index.
 
     Args:
-        held_out: the corpus, and the index that it is linked to.
-        types: mentions of these types only; all if empty.
+        held_out: the corpus, and the index to link it to.
+        types: types of mentions to evaluate; all if empty.
         candidates: k, the number of candidates of a mention.
         max_length: tokens that the model reads of a mention with its context.
         problems: collects broken input.
 
     Raises:
-        InputError: a file cannot be read, or no mention has a gold id that is in the vocabulary.
+        InputError: a file cannot be read, or no mention has a gold id in the vocabulary.
         StoreError: the index is missing or damaged.
     """
 
@@ -97,8 +97,8 @@ class RerankerEvaluation:
         """Compute accuracies, from 0 to 1.
 
         Returns:
-            ``acc@1`` and ``acc@5`` after re-ranking, ``retrieved@1``, the accuracy before it, and ``recall``, the
-            upper bound: the share of mentions with their gold concept among the candidates.
+            ``acc@1`` and ``acc@5`` after re-ranking; ``retrieved@1``, the accuracy before it; ``recall``, the
+            share of mentions with a gold concept among the candidates, an upper bound.
         """
         before = [[self._retrieved[part] for part in mention.parts] for mention in self._mentions]
         after = list(before)
@@ -148,7 +148,7 @@ class RerankerData:
         examples: the training mentions with their candidates.
         vocabulary: the vocabulary of the concepts.
         evaluations: the evaluations on held-out corpora, by name.
-        provenance: what the data were made from, as JSON values; a training with other data is not resumed.
+        provenance: sources of the data, as JSON values; other data make another training.
     """
 
     examples: Examples
@@ -163,10 +163,10 @@ class RerankerSetup:
 
     Attributes:
         task: makes batches and gradients.
-        weights: the module that holds all trained weights.
+        weights: holds all trained weights.
         optimiser: the optimiser of these weights.
         score: scores held-out mentions with the current weights.
-        result: returns the recipe's part of the result, for the weights that are kept, as JSON values.
+        result: the recipe's part of the result for the kept weights, as JSON values.
     """
 
     task: Task[Any]
@@ -198,10 +198,10 @@ def train_reranker(
         problems: collects broken input.
 
     Returns:
-        The result, as of :func:`nymlink.train.names.encoder_training.train_encoder`.
+        The result, as for :func:`nymlink.train.names.encoder_training.train_encoder`.
 
     Raises:
-        InputError: it was started by ``torchrun`` with several processes; and the errors of
+        InputError: ``torchrun`` started several processes; and the errors of
             :func:`nymlink.train.names.encoder_training.train_encoder`.
     """
     if process_count() > 1:
@@ -236,7 +236,7 @@ def train_reranker(
 
 
 def held_out_scores(scorer: Callable[[M, Vocabulary], ContextScorer], model: M, precision: Precision) -> Score:
-    """Make the function that scores held-out mentions with the current weights, in the training's precision."""
+    """Make the function that scores held-out mentions with the current weights and the training's precision."""
 
     def scores(
         vocabulary: Vocabulary, passages: Sequence[Passage], candidates: Sequence[Rows]
@@ -272,7 +272,7 @@ def _open_data(settings: RerankerTrainingSettings, max_length: int, problems: Pr
             "concepts": len(examples.concepts),
             "left_out": dict(examples.left_out),
         },
-        # A digest of the candidates, since they depend on how the index was built and on its fusion.
+        # The candidates depend on how the index was built and on its fusion.
         "candidates": hashlib.sha256(examples.concepts[examples.candidates].tobytes()).hexdigest(),
         **{f"evaluation.{name}": evaluation.describe() for name, evaluation in evaluations.items()},
     }

@@ -1,9 +1,7 @@
-"""Train re-rankers: two encoders, or one that reads mention and concept together.
+"""Training re-rankers: a dual encoder, or a cross-encoder that reads mention and concept together.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
-Analytics 2023).
-
-Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2.
+Analytics 2023); Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2.
 """
 
 from __future__ import annotations
@@ -33,8 +31,8 @@ def train_rerank(
 ) -> Mapping[str, Any]:
     """Train a dual encoder, or resume; see :func:`~nymlink.train.mentions.reranker_training.train_reranker`.
 
-    It writes a folder of kind ``reranker``. The result also has ``unit_length``, the unit of lengths, and with the
-    loss ``prototype-srn`` the learned ``radius`` in that unit.
+    It writes a folder of kind ``reranker``. The result adds ``unit_length``, the unit of lengths, and with the loss
+    ``prototype-srn`` the learned ``radius`` in that unit.
     """
     setup = partial(_setup, progress=progress)
     return train_reranker(
@@ -101,8 +99,8 @@ def train_cross_encoder(
 ) -> Mapping[str, Any]:
     """Train a cross-encoder, or resume; see :func:`~nymlink.train.mentions.reranker_training.train_reranker`.
 
-    It writes a folder of kind ``cross-encoder``. The result also has ``with_gold``, the share of the training
-    mentions with a gold concept among their candidates.
+    It writes a folder of kind ``cross-encoder``. The result adds ``with_gold``, the share of training mentions with
+    a gold concept among their candidates.
     """
     return train_reranker(
         "cross-encoder",

@@ -1,4 +1,4 @@
-"""Evaluation of an encoder during training: held-out mentions linked to the nearest names of a dictionary."""
+"""Training an encoder, and evaluating it: held-out mentions are linked to the nearest names of a dictionary."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 
 class EncoderEvaluation:
-    """An evaluation on a held-out corpus: the corpus and its dictionary are prepared once, for many evaluations.
+    """Repeated evaluation on a held-out corpus; corpus and dictionary are prepared once.
 
-    The protocol is that of Sung et al. (2020) and Liu et al. (2021): names are ranked by their vectors alone; a
-    name is right when one of its concepts is gold (lenient), a composite mention when each of its parts is.
-    Mentions whose gold ids are not in the dictionary count as wrong.
+    Protocol of Sung et al. (2020) and Liu et al. (2021): names are ranked by their vectors alone. A name is right
+    if one of its concepts is gold (lenient), a composite mention if each of its parts is right. Mentions without a
+    gold id in the dictionary count as wrong.
 
     Args:
         held_out: the corpus and the dictionary.
-        types: mentions of these types only; all if empty.
+        types: types of mentions to evaluate; all if empty.
         problems: collects broken input.
 
     Raises:
-        InputError: a file cannot be read, or no mention has a gold id that is in the dictionary.
+        InputError: a file cannot be read, or no mention has a gold id in the dictionary.
     """
 
     def __init__(self, held_out: HeldOutCorpus, *, types: Collection[str] = (), problems: Problems) -> None:
@@ -137,10 +137,10 @@ S = TypeVar("S", bound=EncoderTrainingSettings)
 
 
 class EncoderTask(Task[B], Protocol):
-    """The task of a recipe that encodes names."""
+    """Task of a recipe that encodes names."""
 
     def names_cut(self) -> tuple[int, int]:
-        """Count the truncated and the encoded names of all batches so far, in all processes."""
+        """Count truncated and encoded names of all batches so far, in all processes."""
         ...
 
 
@@ -150,9 +150,9 @@ class TrainingSetup(Generic[B]):
 
     Attributes:
         task: makes batches and gradients.
-        weights: the module that holds all trained weights: the encoder's, and those that the recipe adds.
+        weights: holds all trained weights: the encoder's and the recipe's own.
         optimiser: the optimiser of these weights.
-        result: returns the recipe's part of the result, for the weights that are kept, as JSON values.
+        result: the recipe's part of the result for the kept weights, as JSON values.
     """
 
     task: EncoderTask[B]
@@ -166,7 +166,7 @@ class TrainingData(Generic[B]):
     """The data of a training.
 
     Attributes:
-        provenance: what the data were made from, as JSON values; a training with other data is not resumed.
+        provenance: sources of the data, as JSON values; other data make another training.
         setup: makes task and optimiser of an encoder on these data.
     """
 
@@ -194,12 +194,12 @@ def train_encoder(
         problems: collects broken input.
 
     Returns:
-        The result: ``steps`` made, ``weights_of_step``, the step whose weights are kept, its ``figures``, and the
-        recipe's own values; empty in processes other than the first.
+        ``steps`` made, ``weights_of_step`` of the kept weights, their ``figures``, and the recipe's own values;
+        empty in processes other than the first.
 
     Raises:
         InputError: the input cannot be used, or the output folder holds a training that differs.
-        OutputError: the output folder holds something else, cannot be written, or another training writes to it.
+        OutputError: the output folder holds something else, cannot be written, or is in use.
         StoreError: the checkpoint to resume from is damaged.
         StoppedError: a signal stopped the training.
         NymlinkError: the training diverged, or ran out of memory.
@@ -263,11 +263,9 @@ def train_encoder(
 
 
 def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel:
+    attention = attention_on(device.type)
     return TorchModel.load(
-        settings.base,
-        pooling=settings.pooling,
-        max_length=settings.max_length,
-        attention=attention_on(device.type),
+        settings.base, pooling=settings.pooling, max_length=settings.max_length, attention=attention
     )
 
 
@@ -278,7 +276,6 @@ def _prepare(model: TorchModel, settings: EncoderTrainingSettings, device: torch
 
 
 def _encoder(model: TorchModel, precision: Precision, settings: EncoderTrainingSettings) -> Encode:
-    """Make the function that encodes names with the current weights, for evaluation."""
 
     def encode(names: Sequence[str]) -> npt.NDArray[np.float32]:
         vectors = encode_names(model, names, precision, at_once=settings.graph_tokens)

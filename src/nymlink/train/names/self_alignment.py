@@ -38,16 +38,15 @@ if TYPE_CHECKING:
 class NameBatch:
     """The names of B pairs: R = 2 B rows, first the left names of all pairs, then their right names.
 
-    Each of the U distinct names is encoded once. Each process encodes its share of them, and knows the rows of the
-    whole batch.
+    Each process encodes its share of the U distinct names, and knows the rows of the whole batch.
 
     Attributes:
-        labels: int64 (R): the concept of each row; equal numbers are one concept.
+        labels: int64 (R): concept numbers.
         groups: int64 (R): rows of one group are no negatives of each other; a concept is in one group.
-        names: int64 (R): the number of each row's distinct name; those of process 0 come first.
-        counts: the number of distinct names of each process; their sum is U.
+        names: int64 (R): number of the distinct name; those of process 0 come first.
+        counts: distinct names of each process; their sum is U.
         tokens: the distinct names of this process.
-        place: where the batch's pairs come from, for messages.
+        place: epoch and pairs, for messages.
     """
 
     labels: Ints
@@ -89,7 +88,7 @@ class NameBatches:
         return -(-len(self._pairs) // self._size)
 
     def batch(self, number: int, *, epoch: int) -> NameBatch:
-        """Make a batch of an epoch; it depends on these two numbers alone."""
+        """Make a batch; it depends on ``number`` and ``epoch`` alone."""
         start = number * self._size
         stop = min(start + self._size, len(self._pairs))
         pairs = self._pairs.slice(start, stop, epoch=epoch)
@@ -111,13 +110,13 @@ class NameBatches:
 
 
 def _shares(names: Sequence[str], processes: int) -> list[Ints]:
-    """Divide names between processes, so that each has as many short and long names as the others."""
+    """Divide names between processes, with equal shares of short and long names."""
     by_length = np.argsort([len(name) for name in names], kind="stable")
     return [by_length[rank::processes] for rank in range(processes)]
 
 
 _FAR: Final = 1e4
-"""Larger than any distance of unit vectors: a row at this distance is in no hard triplet."""
+"""Larger than any distance of unit vectors: keeps a row out of hard triplets."""
 
 
 class SelfAlignmentTask:
@@ -154,7 +153,7 @@ class SelfAlignmentTask:
         return self._batches.batch(number, epoch=epoch)
 
     def backward(self, batch: NameBatch) -> BatchResult:
-        """Add the gradients of the whole batch's loss, in each process through its own names."""
+        """Add the gradients of the whole batch's loss through this process's own names."""
         encoding = EncodedBatch(
             self._model, batch.tokens, self._precision, graph_tokens=self._settings.graph_tokens
         )
@@ -204,7 +203,7 @@ class SelfAlignmentTask:
 
 
 def make_loss(name: str, settings: dict[str, Any]) -> Loss:
-    """Create the loss of that name.
+    """Create a loss by name.
 
     Raises:
         UnknownNameError: there is no such loss; the message lists the known ones.
@@ -223,12 +222,7 @@ def _share(mask: Tensor, of: Tensor) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PairData:
-    """The pairs of a training.
-
-    Attributes:
-        pairs: the sequence of pairs.
-        provenance: what they were made from, as JSON values; a training with other data is not resumed.
-    """
+    """The pairs of a training, and their sources as JSON values; other sources make another training."""
 
     pairs: PairSequence
     provenance: Mapping[str, Any]
@@ -245,8 +239,8 @@ def train_on_pairs(
 ) -> Mapping[str, Any]:
     """Train an encoder by self-alignment of pairs, or resume its training.
 
-    Arguments, result and errors are those of :func:`~nymlink.train.names.encoder_training.train_encoder`, but that
-    ``open_pairs`` opens the pairs, given a temporary folder and the collector of broken input.
+    ``open_pairs`` opens the pairs, given a temporary folder and the collector of broken input. Other arguments,
+    result and errors are those of :func:`~nymlink.train.names.encoder_training.train_encoder`.
 
     Raises:
         InputError: there are no pairs, or the loss has no such setting.

@@ -1,11 +1,7 @@
-"""The candidates of training queries: names of a dictionary, from sparse and from dense search.
+"""The recipe BioSyn: candidates from sparse and dense search, and the likelihood summed over their synonyms.
 
-Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020). Their code holds the
-score of every query with every name; here no array has queries × names values.
-
-Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3.
-
-Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020).
+Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3. Their code
+scores every query with every name; here no array has queries × names values.
 """
 
 from __future__ import annotations
@@ -47,24 +43,24 @@ from nymlink.train.settings.encoder_recipes import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 _NAMES: Final = 1 << 14
-"""Names encoded at a time: only their vectors are held in memory."""
+"""Names encoded at a time, to hold few vectors in memory."""
 
 
 class CandidateLists:
-    """Q queries with up to k candidates each: constant sparse ones, and dense ones that :meth:`refresh` replaces.
+    """Q queries with up to k candidates each: fixed sparse ones, and dense ones renewed by :meth:`refresh`.
 
     Args:
         queries: the queries with their gold concepts.
         entries: the names of the dictionary.
         owners: int32: the concept row of each name of the vocabulary.
         size: k, the number of candidates.
-        sparse: the number of candidates from sparse search.
+        sparse: the number of sparse candidates.
         progress: whether to show progress when standard error is a terminal.
 
     Attributes:
-        rows: int32 (Q, k): rows of entries, :data:`~nymlink.index.hits.NONE` after the last.
-        sparse_scores: float32 (Q, k): the TF-IDF cosine of each candidate.
-        positives: bool (Q, k): whether each candidate is a name of a gold concept of the query.
+        rows: int32 (Q, k): rows of entries, padded with :data:`~nymlink.index.hits.NONE`.
+        sparse_scores: float32 (Q, k): TF-IDF cosines of the candidates.
+        positives: bool (Q, k): whether the candidate is a name of a gold concept.
     """
 
     def __init__(
@@ -90,11 +86,7 @@ class CandidateLists:
         self.set_rows(np.full((len(queries), size), NONE, np.int32))
 
     def refresh(self, encode: Encode) -> None:
-        """Search dense candidates again, and put them after the sparse ones.
-
-        Args:
-            encode: encodes names; inner products of the vectors are the scores.
-        """
+        """Search dense candidates with new vectors; append them to the sparse ones."""
         texts = self._entries.texts
         queries = encode(self._texts)
         dense = Hits(np.zeros((len(queries), 0), np.int32), np.zeros((len(queries), 0), np.float32))
@@ -105,11 +97,7 @@ class CandidateLists:
         self.set_rows(append_distinct(self._sparse, dense.rows, self._size))
 
     def set_rows(self, rows: Rows) -> None:
-        """Set the candidates, and compute their sparse scores and which are positives.
-
-        Args:
-            rows: int32 (Q, k): rows of entries, :data:`~nymlink.index.hits.NONE` after the last.
-        """
+        """Set the candidates (int32 (Q, k), padded with ``NONE``); compute their sparse scores and positives."""
         self.rows = rows
         self.sparse_scores: Scores = self._search.score(self._texts, rows)
         self.positives = np.zeros(rows.shape, bool)
@@ -119,30 +107,30 @@ class CandidateLists:
 
     @property
     def recall(self) -> float:
-        """The share of the queries with a positive among their candidates; nothing is learned from the others."""
+        """Share of queries with a positive candidate; the others teach nothing."""
         return float(self.positives.any(1).mean())
 
     def names(self, rows: Rows) -> list[str]:
-        """Look up the texts of entries."""
+        """Texts of entries."""
         texts: list[str] = self._entries.texts.take(rows).to_pylist()
         return texts
 
 
 def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
-    """Append to the sparse candidates those dense ones that are not among them, up to a number of candidates.
+    """Append the new dense candidates to the sparse ones, up to ``size``.
 
     Args:
-        sparse: int32 (Q, s): distinct rows of each query, :data:`~nymlink.index.hits.NONE` after the last.
+        sparse: int32 (Q, s): distinct rows, padded with :data:`~nymlink.index.hits.NONE`.
         dense: int32 (Q, size): the same from dense search.
         size: the number of candidates of a query.
 
     Returns:
-        int32 (Q, size): :data:`~nymlink.index.hits.NONE` after the last.
+        int32 (Q, size), padded with ``NONE``.
     """
     rows = np.hstack([sparse, dense])
     absent = rows == NONE
     absent[:, sparse.shape[1] :] |= (dense[:, :, None] == sparse[:, None, :]).any(2)
-    # A stable sort, so that candidates stay in their order.
+    # Stable, to keep the order of candidates.
     order = np.argsort(absent, axis=1, kind="stable")[:, :size]
     chosen: Rows = np.where(
         np.take_along_axis(absent, order, 1), np.int32(NONE), np.take_along_axis(rows, order, 1)
@@ -151,7 +139,7 @@ def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
 
 
 _MEASURED: Final = 1000
-"""Queries whose mean squared vector length is the scale of dense scores."""
+"""Queries measured for the scale of dense scores, their mean squared vector length."""
 
 
 class BioSynModel(nn.Module):
@@ -173,13 +161,13 @@ class CandidateBatch:
     """B queries with k candidates each; each distinct name is encoded once.
 
     Attributes:
-        queries: int64 (B): the number of each query's name.
-        candidates: int64 (B, k): the number of each candidate's name; any number where there is no candidate.
+        queries: int64 (B): number of the query's name.
+        candidates: int64 (B, k): number of the candidate's name; arbitrary if not present.
         present: bool (B, k): whether there is a candidate.
-        positives: bool (B, k): whether the candidate is a name of a gold concept of the query.
-        sparse: float32 (B, k): the sparse score of the candidate.
+        positives: bool (B, k): whether the candidate is a name of a gold concept.
+        sparse: float32 (B, k): sparse scores.
         tokens: the distinct names.
-        place: where the batch's queries come from, for messages.
+        place: epoch and queries, for messages.
     """
 
     queries: Ints
@@ -195,15 +183,7 @@ class CandidateBatch:
 
 
 class SynonymMarginalisationTask:
-    """Learns to score names of a query's gold concepts above other similar names; a ``StatefulTask``.
-
-    Args:
-        model: the model to train.
-        queries: the queries with their gold concepts.
-        lists: their candidates.
-        settings: the settings.
-        precision: the precision to compute in.
-    """
+    """Learns to score names of gold concepts above similar names; a ``StatefulTask``."""
 
     unit = "queries"
     memory_setting = "graph_tokens"
@@ -228,7 +208,7 @@ class SynonymMarginalisationTask:
         return -(-len(self._queries) // self._settings.batch_queries)
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Search dense candidates with the current weights, unless those of this epoch were restored."""
+        """Search dense candidates with the current weights, unless this epoch's were restored."""
         if epoch == self._epoch:
             return None
         self._lists.refresh(self._encode)
@@ -236,7 +216,7 @@ class SynonymMarginalisationTask:
         return {"with_positive": self._lists.recall, "sparse_weight": self._model.sparse_weight.item()}
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """Return the candidates: they depend on the weights at the start of the epoch."""
+        """Candidates of the epoch, found with the weights at its start."""
         if self._epoch is None:
             return {}
         return {"epoch": torch.tensor(self._epoch), "candidates": torch.from_numpy(self._lists.rows)}
@@ -302,8 +282,7 @@ class SynonymMarginalisationTask:
     def result(self) -> Mapping[str, Any]:
         """Return the learned weight, and the equivalent fusion weights of an index.
 
-        Dense scores of an index are cosines; here they are inner products, as published: cosines times the squared
-        length of the vectors.
+        An index scores by cosines, this recipe by inner products: cosines times the squared vector length.
         """
         weight = self._model.sparse_weight.item()
         vectors = self._encode([annotated.query for annotated in self._queries[:_MEASURED]])
@@ -323,11 +302,11 @@ def train_biosyn(
 ) -> Mapping[str, Any]:
     """Train an encoder and the weight of sparse scores, or resume their training.
 
-    See :func:`~nymlink.train.names.encoder_training.train_encoder`. The result also has ``sparse_weight``, the
-    learned weight, and ``fusion``, the equivalent weights of dense and sparse search in an index.
+    See :func:`~nymlink.train.names.encoder_training.train_encoder`. The result adds ``sparse_weight``, the learned
+    weight, and ``fusion``, the equivalent weights of dense and sparse search in an index.
 
     Raises:
-        InputError: it was started by ``torchrun`` with several processes.
+        InputError: ``torchrun`` started several processes.
     """
     if process_count() > 1:
         raise InputError("the recipe biosyn trains in one process only: start it without torchrun")
@@ -342,7 +321,7 @@ def _open_data(
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
     annotated = list(annotated_queries(vocabulary, corpora, types=settings.types))
-    # As published, a mention with several ids counts as composite, even where it cannot be split.
+    # As published, a mention with several ids counts as composite even if it cannot be split.
     queries = [query for query in annotated if len(query.concept_ids) == 1]
     if not queries:
         raise no_concept_error(settings.types)

@@ -1,4 +1,4 @@
-"""Training in stages: each begins with the encoder of the stage before, as Liu et al. (ACL 2021) do."""
+"""Training in stages, each from the encoder of the stage before, as in Liu et al. (ACL 2021)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _INPUTS: Final = ("vocab", "pairs", "translations", "corpora")
 def train_recipe(
     settings: StagesSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
 ) -> Mapping[str, Any]:
-    """Train an encoder in stages, or go on with the stage that is not finished.
+    """Train an encoder in stages, or go on with the unfinished stage.
 
-    Each stage is a training in a folder of its own in the output. Stages can be added to a finished recipe, and
-    those not begun changed. The encoder of the last one is copied to the output.
+    Each stage is a training in a folder of its own in the output. A finished recipe can get further stages; stages
+    not begun can be changed. The encoder of the last stage is copied to the output.
 
     Args:
         settings: the stages.
@@ -48,11 +48,11 @@ def train_recipe(
         problems: collects broken input.
 
     Returns:
-        The result of each stage by its name, in their order.
+        The result of each stage by its name, in order.
 
     Raises:
-        InputError: an input of a stage is missing or cannot be used; a stage in the output differs from that of
-            the recipe, or the recipe does not have it; several processes were started.
+        InputError: an input of a stage is missing or cannot be used; a stage in the output differs from the
+            recipe's, or is not in the recipe; several processes were started.
         OutputError, StoreError, StoppedError, NymlinkError: as in
             :func:`~nymlink.train.names.encoder_training.train_encoder`.
     """
@@ -75,7 +75,7 @@ def train_recipe(
         last = Path(stages[-1].settings.output)
         result = {"stages": results, "encoder": file_digest(last / MANIFEST)}
         if finished and folder.result != result:
-            # Stages were added: the record begins anew, with the recipe as it is now.
+            # Stages were added: begin the record anew, with the present recipe.
             folder = RunFolder("stages", settings, {})
             folder.open(SINGLE, device, restart=True)
             finished = False
@@ -92,7 +92,7 @@ def _train(stage: Stage, *, progress: bool, problems: Problems | None) -> Mappin
 
 
 def _stage_folders(output: Path) -> Iterator[Path]:
-    """List the folders of stages, of this recipe or another, that are in the output."""
+    """List the folders of stages in the output, of this recipe or another."""
     if output.is_dir():
         for path in sorted(output.iterdir()):
             if _STAGE.fullmatch(path.name) and is_training(path):
@@ -100,10 +100,10 @@ def _stage_folders(output: Path) -> Iterator[Path]:
 
 
 def _require_same_stages(stages: list[Stage], output: Path) -> None:
-    """Check, before any of them is trained, that the stages in the output are those of the recipe.
+    """Check that the stages in the output are those of the recipe, before any is trained.
 
     Raises:
-        InputError: one has other settings, or is not in the recipe.
+        InputError: a stage has other settings, or is not in the recipe.
     """
     named = {stage.name: stage for stage in stages}
     for path in _stage_folders(output):
@@ -118,10 +118,10 @@ def _require_same_stages(stages: list[Stage], output: Path) -> None:
 
 
 def _require_inputs(settings: EncoderTrainingSettings) -> None:
-    """Check that all input files are there: a later stage would ask for its own only when the others are trained.
+    """Check that all input files exist, rather than find one missing after hours.
 
     Raises:
-        InputError: one is missing.
+        InputError: a file is missing.
     """
     for name in _INPUTS:
         given = getattr(settings, name, None) or ()
@@ -131,7 +131,7 @@ def _require_inputs(settings: EncoderTrainingSettings) -> None:
 
 
 def _copy_encoder(stage: Path, target: Path) -> None:
-    """Copy the files of the encoder that a training wrote."""
+    """Copy the encoder's files that a training wrote."""
     for name in json.loads((stage / RECORD).read_text(encoding="utf-8"))["encoder"]:
         source = stage / name
         (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target / name)
