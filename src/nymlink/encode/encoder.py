@@ -71,12 +71,7 @@ class Encoder:
     """
 
     def __init__(
-        self,
-        network: Network,
-        tokenizer: Tokenizer,
-        settings: EncoderSettings,
-        *,
-        batch_tokens: int | None = None,
+        self, network: Network, tokenizer: Tokenizer, settings: EncoderSettings, *, batch_tokens: int | None = None
     ) -> None:
         if batch_tokens is not None and batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, not {batch_tokens}")

@@ -106,10 +106,7 @@ def open_network(
     require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
     source = ModelSnapshot(folder)
     model = TorchModel.load(
-        folder,
-        pooling=settings.pooling,
-        max_length=settings.max_length,
-        attention=attention_on(_kind(device)),
+        folder, pooling=settings.pooling, max_length=settings.max_length, attention=attention_on(_kind(device))
     )
     try:
         return TorchNetwork(model, precision, device, source=source)

@@ -295,11 +295,7 @@ def _nothing_to_score(
     return "none of the corpus's gold ids is in the vocabulary: is it the right one?"
 
 
-_READINGS = {
-    "acc": "by name, lenient",
-    "strict_acc": "by name, strict",
-    "concept_acc": "by concept",
-}
+_READINGS = {"acc": "by name, lenient", "strict_acc": "by name, strict", "concept_acc": "by concept"}
 
 
 def report(evaluation: Evaluation, *, examples: int = 10) -> str:

@@ -339,9 +339,7 @@ def _moved(
     weights = solution[1:] / spread
     named = dict(zip(CONFIDENCE_FEATURES, weights.round(6).tolist(), strict=True))
     return replace(
-        calibration,
-        intercept=round(float(solution[0] - weights @ center), 6),
-        weights=MappingProxyType(named),
+        calibration, intercept=round(float(solution[0] - weights @ center), 6), weights=MappingProxyType(named)
     )
 
 

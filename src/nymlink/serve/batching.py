@@ -1,4 +1,4 @@
-"""Link for many clients with one linker: what waits at the same time is linked together."""
+"""Linking in batches: one linker links the waiting mentions of many clients together."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker, cut
 
 _TOGETHER: Final = 256
-"""Mentions linked together: more are hardly faster, and hold up those that come meanwhile."""
+"""Most mentions of a batch: more are hardly faster, and delay later requests."""
 
 _SHARE: Final = 32
-"""Mentions of a request that are linked together at least: else each could take as many batches as it has."""
+"""Fewest mentions of a request in a batch, if it has so many: fewer would need many batches."""
 
 _PATIENCE: Final = 0.25
-"""How long to wait for as many mentions as the last batch had, as a share of the time that it took: those who got
-their links ask again at once, and large batches cost less a mention."""
+"""Longest wait for as many mentions as in the last batch, as a share of its time: clients with links ask again at
+once, and large batches are cheaper."""
 
 
 class OverloadedError(NymlinkError):
-    """More mentions wait than the server takes."""
+    """Too many mentions wait."""
 
 
 class LinkTimeoutError(NymlinkError):
-    """Links that were not found in time."""
+    """Links were not found in time."""
 
     @classmethod
     def of(cls, document: Document, seconds: float) -> LinkTimeoutError:
@@ -47,11 +47,11 @@ class _Job:
     """A document to link.
 
     Attributes:
-        document: with all its mentions.
-        top_k: candidates of a mention.
-        links: of its first mentions.
-        taken: how many mentions are linked, or being so.
-        done: gets all links; cancelled where nobody waits for them any more.
+        document: the document with all its mentions.
+        top_k: number of candidates of a mention.
+        links: links of the first mentions.
+        taken: number of mentions that are linked or in a batch.
+        done: gets all links; cancelled if nobody waits any more.
     """
 
     document: Document
@@ -62,18 +62,18 @@ class _Job:
 
     @property
     def depth(self) -> int:
-        """How many concepts are looked for: those of one depth find the same, however many each is given."""
+        """Number of concepts to search; jobs of one depth can share a batch."""
         return max(self.top_k, DEPTH)
 
     @property
     def left(self) -> int:
-        """How many mentions are not yet taken."""
+        """Number of mentions not yet taken."""
         return len(self.document.mentions) - self.taken
 
 
 @dataclass(frozen=True, slots=True)
 class _Portion:
-    """Mentions of a job that are linked together."""
+    """The mentions of a job in a batch."""
 
     job: _Job
     mentions: tuple[Mention, ...]
@@ -84,15 +84,15 @@ class _Portion:
 
 
 class BatchingLinker:
-    """Links documents that many threads ask for at the same time, in a thread of its own.
+    """Links documents of many threads in a thread of its own.
 
-    The mentions that wait are linked together, some of each document in turn, so that a long one does not hold up
-    the others. An error of one document does not reach the others.
+    A batch has mentions of each waiting document in turn, so that long documents do not delay others. An error of
+    one document does not affect others.
 
     Args:
-        index: what to link to.
-        target_precision: as of a linker.
-        waiting_mentions: how many mentions may wait.
+        index: the index to link to.
+        target_precision: as of :class:`~nymlink.linking.linker.Linker`.
+        waiting_mentions: most waiting mentions.
     """
 
     def __init__(self, index: Index, *, target_precision: float | None = None, waiting_mentions: int) -> None:
@@ -109,21 +109,21 @@ class BatchingLinker:
 
     @property
     def waiting(self) -> int:
-        """How many mentions wait."""
+        """Number of waiting mentions."""
         return self._waiting
 
     def link(self, document: Document, *, top_k: int = 1, timeout: float) -> list[Link]:
-        """Link the mentions of a document; wait for it.
+        """Link the mentions of a document, and wait for the links.
 
         Args:
             document: a text with mentions, or mentions alone.
-            top_k: how many candidates a link has at most.
-            timeout: seconds to wait at most.
+            top_k: most candidates of a link.
+            timeout: most seconds to wait.
 
         Raises:
-            InputError: offsets are not those of a mention.
+            InputError: the offsets of a mention do not fit the text.
             OverloadedError: too many mentions wait.
-            LinkTimeoutError: it took too long.
+            LinkTimeoutError: linking took too long.
         """
         links = self.submit(document, top_k=top_k)
         try:
@@ -133,10 +133,7 @@ class BatchingLinker:
             raise LinkTimeoutError.of(document, timeout) from error
 
     def submit(self, document: Document, *, top_k: int = 1) -> Future[list[Link]]:
-        """Let the mentions of a document be linked; they are not if the future is cancelled before.
-
-        Args and errors are those of :meth:`link`.
-        """
+        """Start to link a document, as :meth:`link`; cancel the future to give up."""
         job = _Job(checked(document), top_k)
         if not document.mentions:
             job.done.set_result([])
@@ -152,7 +149,7 @@ class BatchingLinker:
         return job.done
 
     def close(self) -> None:
-        """Link what waits, take nothing more, and end the thread."""
+        """Link the waiting mentions, accept no more, and end the thread."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -165,7 +162,7 @@ class BatchingLinker:
             self._seconds = perf_counter() - started
 
     def _next_portions(self) -> list[_Portion]:
-        """Wait for jobs, and take mentions of each that is searched for like the first; none at the end."""
+        """Wait for jobs, and take mentions of all jobs of the first one's depth; none at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._waiting >= self._last, _PATIENCE * self._seconds)
             while not self._drop_given_up():
@@ -191,13 +188,13 @@ class BatchingLinker:
             return portions
 
     def _drop_given_up(self) -> bool:
-        """Drop the jobs that nobody waits for any more; whether there are others."""
+        """Drop cancelled jobs; return whether others are left."""
         self._waiting -= sum(job.left for job in self._jobs if job.done.cancelled())
         self._jobs = deque(job for job in self._jobs if not job.done.cancelled())
         return bool(self._jobs)
 
     def _link(self, portions: Sequence[_Portion]) -> None:
-        """Link portions together, or one by one where that fails."""
+        """Link portions together; if that fails, one by one."""
         try:
             documents = (portion.document for portion in portions)
             most = max(portion.job.top_k for portion in portions)
@@ -216,7 +213,7 @@ class BatchingLinker:
                 job.done.set_result(job.links)
 
     def _fail(self, job: _Job, error: Exception) -> None:
-        """Tell who waits for a job that it failed, and link no more of it."""
+        """Report the failure of a job, and drop the rest of it."""
         with self._changed:
             self._waiting -= job.left
             job.taken = len(job.document.mentions)

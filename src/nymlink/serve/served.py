@@ -1,4 +1,4 @@
-"""The indexes that a server answers from, side by side."""
+"""The indexes of a server."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class ServedIndex:
-    """An index, its linker, and what is looked up in it.
+    """An index, its linker, and its look-ups.
 
     Args:
-        name: of the index, in addresses.
-        index: what is linked to.
-        target_precision: share of links to be right; others are NIL. ``None``: only those without candidates are.
-        limits: of requests.
+        name: name of the index, in addresses.
+        index: the index.
+        target_precision: wanted share of right links; doubtful links become NIL. ``None``: only links without
+            candidates are NIL.
+        limits: limits of requests.
 
     Attributes:
-        target_precision: as it was given.
-        match_confidence: a reconciled name of at least this confidence is matched without asking: that of the
-            target precision, or of :data:`~nymlink.serve.serve_settings.MATCH_PRECISION`; ``None`` where the index
-            is not calibrated, or does not reach it: no name is then.
+        match_confidence: reconciled names of at least this confidence are matched without asking: the threshold of
+            the target precision, or of :data:`~nymlink.serve.serve_settings.MATCH_PRECISION`. ``None``, for no matches,
+            if the index is not calibrated or cannot reach the precision.
 
     Raises:
-        InputError: this is no name for an index; or the target precision cannot be reached.
+        InputError: the name is invalid, or the target precision cannot be reached.
     """
 
     def __init__(self, name: str, index: Index, *, target_precision: float | None, limits: Limits) -> None:
@@ -69,13 +69,13 @@ class ServedIndex:
         """Link the mentions of a document, together with those of other requests.
 
         Raises:
-            InputError: offsets are not those of a mention.
-            OverloadedError, LinkTimeoutError: the server has too much to do.
+            InputError: the offsets of a mention do not fit the text.
+            OverloadedError, LinkTimeoutError: the server is overloaded.
         """
         return self.linker.link(document, top_k=top_k, timeout=self.limits.answer_seconds)
 
     async def link_soon(self, document: Document, *, top_k: int) -> list[Link]:
-        """Link as :meth:`link` does, waiting for it without a thread: those of a request each would cost more."""
+        """Link as :meth:`link`, but wait without blocking a thread."""
         links = self.linker.submit(document, top_k=top_k)
         try:
             async with asyncio.timeout(self.limits.answer_seconds):
@@ -84,10 +84,10 @@ class ServedIndex:
             raise LinkTimeoutError.of(document, self.limits.answer_seconds) from error
 
     def annotate(self, text: str) -> list[Link]:
-        """Find the mentions in a text; one text of an index at a time, so that others get their turn.
+        """Annotate a text; one text of an index at a time, so that other work gets its turn.
 
         Raises:
-            OverloadedError: the texts of other requests take too long.
+            OverloadedError: texts of other requests take too long.
         """
         if not self._annotating.acquire(timeout=self.limits.answer_seconds):
             raise OverloadedError(f"other texts have been annotated for {self.limits.answer_seconds:g} seconds")
@@ -115,7 +115,7 @@ class ServedIndex:
 
     @cached_property
     def vocabulary_digest(self) -> str:
-        """The digest by which projects know their vocabulary again."""
+        """Digest by which projects recognise their vocabulary."""
         return vocabulary_digest(self.vocabulary)
 
     @cached_property
@@ -146,10 +146,10 @@ class ServedIndexes:
         return iter(self._by_name.values())
 
     def named(self, name: str | None) -> ServedIndex:
-        """Find an index; for ``None`` the first.
+        """Find an index; ``None`` for the first.
 
         Raises:
-            ProblemError: there is none of this name.
+            ProblemError: unknown index.
         """
         if name is None:
             return next(iter(self))
@@ -159,16 +159,16 @@ class ServedIndexes:
         return self._by_name[name]
 
     def load(self) -> None:
-        """Load the encoders now, not at the first request.
+        """Load the encoders before the first request.
 
         Raises:
-            StoreError: an encoder is not found, or is another one.
+            StoreError: an encoder is missing or has changed.
         """
         for served in self:
             served.index.load_encoder()
 
     def warm_up(self) -> None:
-        """Link a mention to each index, read a text, collect types: no first request waits for that."""
+        """Link a mention, annotate a text and collect types, to make first requests fast."""
         for served in self:
             with suppress(NymlinkError):
                 served.link(Document("", mentions=(Mention("a mention that warms up"),)), top_k=1)
@@ -176,7 +176,7 @@ class ServedIndexes:
             _ = served.types
 
     def close(self) -> None:
-        """Link what waits, and take nothing more."""
+        """Link the waiting mentions, and accept no more."""
         for served in self:
             served.linker.close()
 
@@ -192,19 +192,18 @@ def _match_confidence(index: Index, target_precision: float | None) -> float | N
 
 
 _CHILDREN: Final = 1000
-"""Children that are listed."""
+"""Most listed children of a concept."""
 
 
 def describe_concept(served: ServedIndex, concept_id: str) -> dict[str, Any]:
-    """Describe a concept, as JSON values; a former id leads to the concept that it stands for now.
+    """Describe a concept by its present or a former id, as JSON values.
 
     Returns:
-        The values of :meth:`~nymlink.vocabulary.concepts.Concept.to_dict`, with ``parents`` and ``children`` as
-        ids and names, the number of all ``children_count``, and under ``names`` for each language the names and
-        their kinds.
+        The values of :meth:`~nymlink.vocabulary.concepts.Concept.to_dict`, with ids and names of ``parents`` and
+        ``children``, ``children_count``, and ``names`` with their kinds by language.
 
     Raises:
-        UnknownNameError: no concept has this id, or several do.
+        UnknownNameError: the id is unknown, or now stands for several concepts.
     """
     vocabulary = served.vocabulary
     if concept_id not in vocabulary:
@@ -229,6 +228,6 @@ def describe_concept(served: ServedIndex, concept_id: str) -> dict[str, Any]:
 
 
 def labelled(served: ServedIndex, concept_id: str) -> dict[str, str]:
-    """Return an id with the name of its concept, which a parent outside the vocabulary does not have."""
+    """Return an id with the name of its concept; the id itself for a concept outside the vocabulary."""
     row = served.vocabulary.row(concept_id)
     return {"id": concept_id, "name": concept_id if row is None else served.vocabulary.preferred_name(row)}

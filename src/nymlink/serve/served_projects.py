@@ -1,4 +1,4 @@
-"""Projects of a folder, linked in the background."""
+"""Projects of a folder, with linking in the background."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from nymlink.serve.errors import ProblemError
 from nymlink.serve.served import ServedIndex, ServedIndexes, labelled
 
 _PAUSE: Final = 1.0
-"""Seconds to wait where the server has too much to do."""
+"""Seconds to wait for an overloaded server."""
 
 _STOPPED: Final = "linking_stopped"
-"""The property of a project whose linking was stopped on demand: a restart does not go on with it."""
+"""Property of a project with linking stopped by a user; a restart does not resume it."""
 
 
 class _StoppedError(Exception):
-    """It was stopped while it waited for links."""
+    """Linking was stopped while it waited for links."""
 
 
 class BackgroundLinking:
-    """Links the waiting terms of a project, through the linker that all requests share.
+    """Links the waiting terms of a project, through the linker shared by all requests.
 
     Args:
         project: opened to write.
-        index: gives the index that the project is linked to now, or raises ReadOnlyError.
+        index: returns the project's index, or raises ReadOnlyError.
     """
 
     def __init__(self, project: Project, index: Callable[[], ServedIndex]) -> None:
@@ -54,7 +54,7 @@ class BackgroundLinking:
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """Progress of the linking."""
         counted = count_progress(self._project)
         if self._thread is not None and self._thread.is_alive() and not self._stop.is_set():
             return replace(counted, state="linking", per_second=self._rate)
@@ -63,34 +63,34 @@ class BackgroundLinking:
         return replace(counted, problem=self._problem)
 
     def resume(self) -> None:
-        """Go on after a start, unless someone stopped it.
+        """Resume linking after a start, unless a user stopped it.
 
         Raises:
-            ReadOnlyError: the index of the project is another one now, or not here.
+            ReadOnlyError: the project's index has changed, or is not served.
         """
         if not self._project.property(_STOPPED):
             self._start()
 
     def go_on(self) -> None:
-        """Go on, also where it was stopped; errors are those of :meth:`resume`."""
+        """Resume linking, even if a user stopped it; errors are those of :meth:`resume`."""
         self._index()
         if self._project.property(_STOPPED):
             self._project.set_property(_STOPPED, False)
         self._start()
 
     def cancel(self) -> None:
-        """Stop it until someone goes on."""
+        """Stop linking until a user resumes it."""
         self._project.set_property(_STOPPED, True)
         self.end()
 
     def end(self) -> None:
-        """Stop it until the next start; what is linked is saved."""
+        """Stop linking until the next start; links found so far are saved."""
         with self._turn:
             self._wait_for_end()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Link nothing during the block, whoever asks for it: what is found is about to change."""
+        """Pause linking during the block, for changes that affect its results."""
         with self._turn:
             self._paused += 1
             self._wait_for_end()
@@ -129,7 +129,7 @@ class BackgroundLinking:
         self._rate = round(done / max(seconds, 1e-9), 1)
 
     def _link_of(self, served: ServedIndex) -> Callable[[Sequence[Mention]], Sequence[Link]]:
-        """Link with what the project has learned; where that is nothing, through the linker that all share."""
+        """Link with what the project has learned; otherwise through the shared linker."""
         learned = Learned.of(self._project)
         if learned is not None:
             return LearnedLinker(served.index, learned, target_precision=served.target_precision).link
@@ -147,14 +147,14 @@ class BackgroundLinking:
 
 
 _RELATIVES: Final = 20
-"""Parents, and children, that are shown of a candidate."""
+"""Most parents, and children, shown of a candidate."""
 
 
 def describe_candidate(served: ServedIndex | None, candidate: Mapping[str, Any]) -> dict[str, Any]:
     """Describe a candidate of a link, as JSON values.
 
     Args:
-        served: the index; ``None`` where it is gone: only what the link says is known then.
+        served: the index; ``None`` if it is gone, to describe only the link's values.
         candidate: :meth:`nymlink.linking.link.Candidate.to_dict`.
     """
     concept_id, matched = candidate["concept_id"], candidate["matched"]
@@ -186,15 +186,15 @@ _NAME: Final = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,100}")
 
 
 class ServedProject:
-    """A project, the index that it is linked to, and its linking in the background.
+    """A project, its index, and its linking in the background.
 
     Attributes:
-        name: of its file, without the ending.
+        name: name of its file, without the ending.
         project: the project, opened to write.
-        served: the index of its vocabulary; where none has it, that of its name; ``None`` where there is neither.
+        served: the index with its vocabulary, else the index with its name, else ``None``.
         index_state: whether the vocabulary is still the same.
         linking: its linking.
-        learning: held while it learns.
+        learning: lock held while it learns.
     """
 
     def __init__(self, name: str, project: Project, indexes: ServedIndexes) -> None:
@@ -207,7 +207,7 @@ class ServedProject:
         self.find_index(indexes)
 
     def find_index(self, indexes: ServedIndexes) -> None:
-        """Find the index of its vocabulary among those that are served."""
+        """Find the project's index among the served ones."""
         wanted = self.project.index
         same = [served for served in indexes if served.vocabulary_digest == wanted.digest]
         named = [served for served in indexes if served.name == wanted.name]
@@ -216,22 +216,22 @@ class ServedProject:
         self.index_state = wanted.state(None if self.served is None else self.served.vocabulary_digest)
 
     def require_index(self) -> ServedIndex:
-        """Return the index that it is linked to.
+        """Return the project's index.
 
         Raises:
-            ReadOnlyError: it is another one, or not here.
+            ReadOnlyError: the index has changed, or is not served.
         """
         if self.served is None or self.index_state != "same":
             raise ReadOnlyError(ADVICE[self.index_state])
         return self.served
 
     def resume(self) -> None:
-        """Go on linking after a start, where it can be."""
+        """Resume linking after a start, if the index is unchanged."""
         if self.served is not None and self.index_state == "same":
             self.linking.resume()
 
     def describe_index(self) -> dict[str, Any]:
-        """Describe the index that it is linked to, and whether that is here, as JSON values."""
+        """Describe the project's index and its state, as JSON values."""
         wanted = self.project.index
         return {
             "name": wanted.name,
@@ -251,8 +251,8 @@ class ServedProjects:
     """All projects in a folder.
 
     Args:
-        folder: where they are; made when the first is.
-        indexes: what they are linked to.
+        folder: their folder; made with the first project.
+        indexes: the served indexes.
     """
 
     def __init__(self, folder: Path, indexes: ServedIndexes) -> None:
@@ -269,12 +269,12 @@ class ServedProjects:
         return sorted(name for name in names if _NAME.fullmatch(name))
 
     def named(self, name: str) -> ServedProject:
-        """Open a project, or find it opened.
+        """Open a project once.
 
         Raises:
-            ProblemError: there is none of this name.
+            ProblemError: unknown project.
             ProjectError: its file is damaged, or of a newer version.
-            LockedError: another process has it.
+            LockedError: another process has it open.
         """
         if not _NAME.fullmatch(name) or not (path := self._path(name)).is_file():
             raise ProblemError(404, "unknown_project", "there is no project of this name", "see GET /projects")
@@ -289,8 +289,8 @@ class ServedProjects:
         """Make a project.
 
         Raises:
-            ProblemError: this is no name, there is such a project, or no such index.
-            NotSavedError: it cannot be written.
+            ProblemError: invalid name, existing project, or unknown index.
+            NotSavedError: the project cannot be written.
         """
         if not _NAME.fullmatch(name):
             to_do = "use 1 to 100 letters, digits, '.', '_' and '-', and no '.' at the beginning"
@@ -306,7 +306,7 @@ class ServedProjects:
             return self._open[name]
 
     def summaries(self) -> Iterator[dict[str, Any]]:
-        """Sum all projects up; of one that cannot be opened, say what is wrong."""
+        """Summarise all projects; report the problem of a project that cannot be opened."""
         for name in self.names():
             problem, summed = None, {}
             try:

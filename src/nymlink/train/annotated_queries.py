@@ -18,13 +18,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedQuery:
-    """A query with its gold concepts.
-
-    Attributes:
-        query: the text of a mention, prepared as for a search.
-        concept_ids: the gold ids, as the corpus writes them.
-        concepts: the rows of the gold concepts in the vocabulary.
-    """
+    """A mention's text, prepared as for a search; the corpus's gold ids; rows of the gold concepts."""
 
     query: str
     concept_ids: tuple[str, ...]
@@ -34,16 +28,14 @@ class AnnotatedQuery:
 def annotated_queries(
     vocabulary: Vocabulary, corpora: Iterable[Corpus], *, types: Collection[str] = ()
 ) -> Iterator[AnnotatedQuery]:
-    """Prepare the mentions that have a gold concept in the vocabulary.
+    """Prepare the mentions with a gold concept in the vocabulary.
 
-    A query that recurs with the same gold ids counts once, as in the training of BioSyn. Composite mentions that
-    can be split are left out: it is not annotated which part has which id. One that has several ids and cannot be
-        split
-    has all their concepts.
+    A repeated query with the same gold ids counts once, as in the training of BioSyn. Composite mentions are left
+    out if they can be split, since no annotation says which part has which id; else they have all their concepts.
 
     Args:
-        vocabulary: the vocabulary of the concepts.
-        corpora: the corpora of the mentions.
+        vocabulary: vocabulary of the concepts.
+        corpora: corpora of the mentions.
         types: mentions of these types only; all if empty.
     """
     resolver = GoldResolver(vocabulary)
@@ -61,7 +53,7 @@ def annotated_queries(
 
 
 def no_concept_error(types: Collection[str]) -> InputError:
-    """Make the error for corpora without a gold concept in the vocabulary."""
+    """Make the error of corpora without a gold concept in the vocabulary."""
     return InputError(
         f"no mention{_of_types(types)} has a gold id that is in the vocabulary: check that the corpus is "
         "annotated with ids of this vocabulary"
@@ -69,7 +61,7 @@ def no_concept_error(types: Collection[str]) -> InputError:
 
 
 def no_gold_error(held_out: HeldOutCorpus, types: Collection[str]) -> InputError:
-    """Make the error for a held-out corpus without a gold id in its dictionary."""
+    """Make the error of a held-out corpus without a gold id in its dictionary."""
     return InputError(
         f"no mention{_of_types(types)} has a gold id that is in {held_out.dictionary}: check that the corpus is "
         "annotated with ids of this dictionary",

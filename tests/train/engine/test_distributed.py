@@ -177,7 +177,7 @@ def with_another_vocabulary(rank: int, settings: SapSettings, other: str) -> Non
 
 
 def without_the_output(rank: int, settings: SapSettings, other: str) -> None:
-    message = "does not see the checkpoint of step 3" if rank else "another process"
+    message = "lacks the checkpoint of step 3" if rank else "another process"
     with pytest.raises(NymlinkError, match=message):
         train_sap(replace(settings, output=other) if rank else settings)
 
@@ -245,7 +245,7 @@ def test_a_process_that_falls_silent_ends_the_others(capfd: pytest.CaptureFixtur
     silent.join()
     assert waiting.exitcode == 2
     said = capfd.readouterr().err
-    assert said.count("Error: process 1 of this training has not been heard of for 1 seconds") == 1
+    assert said.count("Error: process 1 of this training has been silent for 1 seconds") == 1
     assert "give the same command on every machine again" in said
 
 

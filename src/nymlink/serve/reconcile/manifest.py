@@ -1,4 +1,4 @@
-"""The manifests of a reconciliation service, in version 0.2 and in the draft of 1.0."""
+"""Manifests and data extension of a reconciliation service, in version 0.2 and in the draft of 1.0."""
 
 from __future__ import annotations
 
@@ -16,19 +16,10 @@ from nymlink.serve.served import ServedIndex
 PREVIEW: Final = {"width": 420, "height": 260}
 """Size of a preview in pixels."""
 
-_LIMIT_SETTING: Final = {
-    "type": "number",
-    "default": 0,
-    "name": "limit",
-}
-_LIMIT_HELP: Final = "Values of a concept at most; 0 for all"
+_LIMIT_SETTING: Final = {"type": "number", "default": 0, "name": "limit"}
+_LIMIT_HELP: Final = "Most values of a concept; 0 for all"
 
-_AUTHENTICATION: Final = {
-    "type": "apiKey",
-    "name": "Authorization",
-    "in": "header",
-    "description": "Bearer TOKEN",
-}
+_AUTHENTICATION: Final = {"type": "apiKey", "name": "Authorization", "in": "header", "description": "Bearer TOKEN"}
 
 
 def service_url(served: ServedIndex, base: str) -> str:
@@ -41,8 +32,8 @@ def classic_manifest(served: ServedIndex, base: str, *, tokens: bool) -> dict[st
 
     Args:
         served: the index.
-        base: where browsers reach the server.
-        tokens: whether requests need one.
+        base: public address of the server.
+        tokens: whether requests need a token.
     """
     service = service_url(served, base)
     suggest = {
@@ -102,10 +93,10 @@ def _title(served: ServedIndex) -> str:
 
 
 _IDS: Final = 1000
-"""Concepts of a request."""
+"""Most concepts of a request."""
 
 _CELLS: Final = 10_000
-"""Concepts of a request by its properties."""
+"""Most cells of a request: concepts times properties."""
 
 
 def propose_properties(served: ServedIndex, type_id: str | None, limit: int | None) -> dict[str, Any]:
@@ -121,16 +112,16 @@ def propose_properties(served: ServedIndex, type_id: str | None, limit: int | No
 
 
 def extend_classic(served: ServedIndex, wanted: Extension) -> dict[str, Any]:
-    """Answer as version 0.2 does: rows are objects, by the ids of concepts and properties.
+    """Answer as version 0.2: rows are objects, by the ids of concepts and properties.
 
     Raises:
-        ProblemError: a property is not known, or too many concepts are asked for.
+        ProblemError: unknown property, or too many concepts.
     """
     return {"meta": _meta(served, wanted), "rows": {id_: dict(_row(served, wanted, id_)) for id_ in wanted.ids}}
 
 
 def extend_draft(served: ServedIndex, wanted: Extension) -> dict[str, Any]:
-    """Answer as the draft of version 1.0 does: rows are a list; errors as of :func:`extend_classic`."""
+    """Answer as the draft of version 1.0: rows are a list; errors as of :func:`extend_classic`."""
     meta = _meta(served, wanted)
     rows = [
         {"id": id_, "properties": [{"id": key, "values": values} for key, values in _row(served, wanted, id_)]}
@@ -151,7 +142,7 @@ def _meta(served: ServedIndex, wanted: Extension) -> list[dict[str, str]]:
 
 
 def _row(served: ServedIndex, wanted: Extension, concept_id: str) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Yield the values of each wanted property of a concept; none for an id that is not known."""
+    """Yield the values of each wanted property of a concept; none for an unknown id."""
     current = served.vocabulary.resolve(concept_id)
     row = served.vocabulary.row(current[0]) if len(current) == 1 else None
     for each in wanted.properties:
@@ -173,7 +164,7 @@ def _written(value: Any, described: Property) -> dict[str, str]:
 
 
 def _limit(setting: Any) -> int | None:
-    """Read the setting: a number, which OpenRefine may write as text; ``None`` for no limit."""
+    """Read a limit, a number or, from OpenRefine, a text; ``None`` for no limit."""
     try:
         return max(int(setting), 0) or None
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Match the names of reconciliation queries to concepts, with what else is known of them."""
+"""Match reconciliation queries to concepts, by names, types and properties."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from nymlink.serve.reconcile.queries import Condition, ReconciliationQuery
 from nymlink.serve.served import ServedIndex, describe_concept
 
 _DEPTH: Final = 50
-"""Candidates that are looked at where types or conditions choose among them."""
+"""Candidates to check against types or conditions."""
 
 _DESCRIPTION: Final = 300
-"""Characters of a description."""
+"""Most characters of a description."""
 
 _NAMES: Final = {
     "score": "Similarity to the matched name",
@@ -32,15 +32,15 @@ _NAMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A concept that a query may mean.
+    """A candidate of a query.
 
     Attributes:
-        row: the concept.
-        similarity: of the name, 0 to 1; ``None`` where the query has no name.
-        parts: of that similarity.
-        confidence: of the first candidate of a link.
-        is_certain: whether the name says so: the confidence is high enough, or it is the id.
-        evidence: for each type and condition that the query has, whether the concept meets it.
+        row: row of the concept.
+        similarity: similarity of the name, 0 to 1; ``None`` for a query without a name.
+        parts: parts of that similarity.
+        confidence: confidence of the first candidate of a link.
+        is_certain: whether the confidence is high enough, or the query has the concept's id.
+        evidence: type or condition of the query → whether the concept meets it.
     """
 
     row: int
@@ -52,24 +52,23 @@ class _Candidate:
 
     @property
     def score(self) -> float:
-        """Mean of the similarity of the name and of the evidence, 0 to 100."""
+        """Mean of the similarity and the evidence, 0 to 100."""
         values = [*([] if self.similarity is None else [self.similarity]), *map(float, self.evidence.values())]
         return round(100 * sum(values) / max(len(values), 1), 4)
 
 
 def match(served: ServedIndex, queries: Sequence[ReconciliationQuery]) -> list[list[dict[str, Any]]]:
-    """Find the candidates of queries, best first, as both versions of the API write them.
+    """Find the candidates of queries, best first, as JSON values of both versions of the API.
 
-    The names of all queries are linked together. Types and required conditions leave candidates out; the other
-    conditions, and types that candidates should only be of, count in the score, each as much as the name. What a
-    value of a property leads to (a cross-reference, a synonym, a parent) is a candidate, too, and so is the
-    concept whose id a query has for a name.
+    Candidates come from the name, from an id given as a name, and from values of properties (cross-references,
+    synonyms, parents). Types and required conditions exclude candidates; optional ones count in the score, each as
+    much as the name.
 
-    ``match`` is true for at most one candidate: the first of its link and of the query, with a confidence of at
-    least the threshold of the index, where it meets all conditions; or the one whose id was given.
+    ``match`` is true for at most one candidate: the concept with the given id; or the first candidate, if it meets
+    all conditions with a confidence of at least ``match_confidence``.
 
     Raises:
-        OverloadedError, LinkTimeoutError: the server has too much to do.
+        OverloadedError, LinkTimeoutError: the server is overloaded.
     """
     links = _links(served, queries)
     return [
@@ -82,7 +81,7 @@ def match(served: ServedIndex, queries: Sequence[ReconciliationQuery]) -> list[l
 
 
 def _links(served: ServedIndex, queries: Sequence[ReconciliationQuery]) -> list[Link | None]:
-    """Link the names of queries; those that want as many candidates, together."""
+    """Link the names of queries; names with the same number of candidates together."""
     depths = [_depth(query) for query in queries]
     links: list[Link | None] = [None] * len(queries)
     for depth in dict.fromkeys(depths):
@@ -97,15 +96,15 @@ def _links(served: ServedIndex, queries: Sequence[ReconciliationQuery]) -> list[
 
 
 def _depth(query: ReconciliationQuery) -> int:
-    """Say how many candidates of a name to look at."""
+    """Return the number of candidates to check."""
     return _DEPTH if query.types or query.conditions or query.ids else min(query.limit, _DEPTH)
 
 
 def _candidates(served: ServedIndex, query: ReconciliationQuery, link: Link | None) -> list[_Candidate]:
-    """List the candidates of a query that it allows, best first."""
+    """List the allowed candidates of a query, best first."""
     named = link is not None
     found: dict[int, _Candidate] = {}
-    # One that was named by its id is certain, however its name is found.
+    # A concept given by its id is certain, whatever its name is.
     ids = [*query.ids, *([query.text.strip()] if named else [])]
     for concept_id in ids:
         rows = _rows(served, concept_id)
@@ -122,12 +121,12 @@ def _candidates(served: ServedIndex, query: ReconciliationQuery, link: Link | No
         allowed = {row for id_ in query.ids for row in _rows(served, id_)}
         found = {row: candidate for row, candidate in found.items() if row in allowed}
     checked = [_checked(served, query, candidate) for candidate in found.values()]
-    # Equal scores stay in the order of the link.
+    # A stable sort: equal scores keep the order of the link.
     return sorted(filter(None, checked), key=lambda candidate: -candidate.score)[: query.limit]
 
 
 def _rows(served: ServedIndex, concept_id: str) -> list[int]:
-    """Find the rows of the concepts that an id, a former one too, stands for."""
+    """Find the rows of the concepts of a present or former id."""
     rows = map(served.vocabulary.row, served.vocabulary.resolve(concept_id))
     return [row for row in rows if row is not None]
 
@@ -150,7 +149,7 @@ def _of_link(served: ServedIndex, link: Link) -> list[_Candidate]:
 
 
 def _checked(served: ServedIndex, query: ReconciliationQuery, candidate: _Candidate) -> _Candidate | None:
-    """Note which types and conditions a candidate meets; ``None`` where it must meet one and does not."""
+    """Check the types and conditions of a candidate; ``None`` if it fails a required one."""
     evidence: dict[str, bool] = {}
     if query.types:
         members = [served.types.members(type_id) for type_id in query.types]
@@ -160,7 +159,7 @@ def _checked(served: ServedIndex, query: ReconciliationQuery, candidate: _Candid
             return None
         if query.of_types == "should":
             evidence["type"] = meets
-    # Many conditions may ask for one property: its values are read once.
+    # Read the values of a property once for all its conditions.
     values: dict[str, list[Any]] = {}
     for number, condition in enumerate(query.conditions, start=1):
         meets = _meets(served, condition, candidate.row, values)
@@ -171,13 +170,9 @@ def _checked(served: ServedIndex, query: ReconciliationQuery, candidate: _Candid
 
 
 def _meets(served: ServedIndex, condition: Condition, row: int, values: dict[str, list[Any]]) -> bool:
-    """Whether the concept at a row meets a condition; one on a property that is not known, none does.
+    """Check a condition of the concept at a row; false for an unknown property.
 
-    Args:
-        served: the index.
-        condition: on a property.
-        row: of the concept.
-        values: of its properties that were read before, by the ids of the properties; gets those of this one.
+    ``values`` caches the values of the concept's properties by their ids.
     """
     described = served.properties.get(condition.property_id)
     if described is None:
@@ -211,15 +206,15 @@ def _written(served: ServedIndex, candidate: _Candidate, is_first: bool) -> dict
 
 
 def shortened(text: str) -> str:
-    """Shorten a text to what fits in a list."""
+    """Shorten a text for a list."""
     return text if len(text) <= _DESCRIPTION else f"{text[: _DESCRIPTION - 1]}…"
 
 
 _MOST: Final = 100
-"""Suggestions at most."""
+"""Most suggestions."""
 
 _DEEP: Final = 1000
-"""Concepts looked at where a type chooses among them."""
+"""Concepts to check against a type."""
 
 
 def suggest_entities(
@@ -229,10 +224,10 @@ def suggest_entities(
 
     Args:
         served: the index.
-        prefix: what was typed.
-        limit: suggestions at most.
-        offset: how many to leave out first.
-        type_id: of the concepts; empty for any.
+        prefix: the typed text.
+        limit: most suggestions.
+        offset: number of suggestions to skip.
+        type_id: type of the concepts; empty for any.
     """
     limit = min(limit, _MOST)
     found = served.completer.complete(prefix, _DEEP if type_id else min(offset + limit, _DEEP))
@@ -267,13 +262,13 @@ def suggest_types(served: ServedIndex, prefix: str, *, limit: int, offset: int =
     for completion in served.completer.complete(prefix, _MOST):
         if served.children.owners(completion.concept_id):
             found.setdefault(completion.concept_id, completion.concept_name)
-    # The one with this id comes first.
+    # An equal id comes first.
     ids = sorted(found, key=lambda type_id: type_id.casefold() != wanted)[offset : offset + min(limit, _MOST)]
     return [{"id": id_, "name": found[id_], **_broader(served, id_)} for id_ in ids]
 
 
 def _broader(served: ServedIndex, type_id: str) -> dict[str, list[dict[str, str]]]:
-    """Write the types directly above a type that is a concept; nothing for others."""
+    """Write the parents of a type that is a concept; nothing for other types."""
     row = served.vocabulary.row(type_id)
     parents = () if row is None else served.vocabulary.concept(row).parents
     above = [parent.to_dict() for parent in map(served.types.named, parents) if parent is not None]
@@ -281,7 +276,7 @@ def _broader(served: ServedIndex, type_id: str) -> dict[str, list[dict[str, str]
 
 
 def suggest_properties(served: ServedIndex, prefix: str, *, limit: int, offset: int = 0) -> list[dict[str, Any]]:
-    """Complete a name or an id to properties; the beginning of none is that of all."""
+    """Complete a name or an id to properties; an empty prefix lists all."""
     wanted = prefix.strip().casefold()
     found = [
         {"id": each.id, "name": each.name, "description": each.description}
@@ -292,15 +287,15 @@ def suggest_properties(served: ServedIndex, prefix: str, *, limit: int, offset: 
 
 
 def flyout(served: ServedIndex, what: str, id_: str) -> dict[str, str]:
-    """Say a few words on a concept, a type or a property, in HTML.
+    """Describe a concept, a type or a property briefly, in HTML.
 
     Args:
         served: the index.
         what: ``"entity"``, ``"type"`` or ``"property"``.
-        id_: of it.
+        id_: its id.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: unknown id.
     """
     if what == "entity" or (what == "type" and id_ in served.vocabulary):
         concept = describe_concept(served, id_)

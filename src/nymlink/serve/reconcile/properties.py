@@ -18,18 +18,18 @@ from nymlink.vocabulary.merge.identifiers import canonical
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _BRANCHES: Final = 60
-"""Branches that are types of each concept in them, the largest: one bit of an integer for each."""
+"""Most branches that count as types; each has a bit of an integer."""
 
 _ENOUGH: Final = 10
 _LEVELS: Final = 3
-"""Levels of the hierarchy, from the top, are branches until there are so many of one or the other."""
+"""Branches come from the top levels of the hierarchy, until there are enough branches or levels."""
 
 _DEFAULT: Final = 20
-"""Types that are proposed for a whole column."""
+"""Types proposed for a whole column."""
 
 
 class Type(NamedTuple):
-    """A semantic type, or a concept with all that is below it."""
+    """A semantic type, or a concept with its descendants."""
 
     id: str
     name: str
@@ -39,16 +39,16 @@ class Type(NamedTuple):
 
 
 class Types:
-    """The types of the concepts of a vocabulary: its semantic types, and branches of its hierarchy.
+    """The types of a vocabulary's concepts: semantic types, and branches of the hierarchy.
 
-    Any concept with children is a type, too, where a query names it: those below it are of this type.
+    A query may also name any concept as the type of its descendants.
 
     Args:
         vocabulary: a vocabulary of C concepts.
-        children: of its concepts.
+        children: children of its concepts.
 
     Attributes:
-        all: semantic types, then the largest of the top branches, each the most frequent first.
+        all: semantic types, then the largest top branches, the most frequent first.
     """
 
     def __init__(self, vocabulary: Vocabulary, children: InvertedLists) -> None:
@@ -67,7 +67,7 @@ class Types:
 
     @property
     def default(self) -> list[Type]:
-        """The types that are proposed for a whole column."""
+        """The types proposed for a whole column."""
         return self.all[:_DEFAULT]
 
     def of(self, row: int) -> list[Type]:
@@ -78,13 +78,13 @@ class Types:
         return [*(Type(name, name) for name in names), *branches]
 
     def named(self, type_id: str) -> Type | None:
-        """Find a type by its id; ``None`` where there is none."""
+        """Find a type by its id; ``None`` for an unknown id."""
         if type_id in self._semantic_types:
             return Type(type_id, type_id)
         return self._type_of_concept(type_id) if type_id in self._vocabulary else None
 
     def _members(self, type_id: str) -> Bools | None:
-        """Find the concepts of a type: bool (C); ``None`` where there is no such type."""
+        """Find the concepts of a type: bool (C); ``None`` for an unknown type."""
         if type_id in self._semantic_types:
             lists = self._vocabulary.columns.concepts["semantic_types"].combine_chunks()
             with_type = pc.equal(pc.list_flatten(lists), type_id).to_numpy(False)
@@ -101,7 +101,7 @@ class Types:
         return Type(concept_id, concept_id if row is None else self._vocabulary.preferred_name(row))
 
     def _top_branches(self) -> list[str]:
-        """List the concepts at the top of the hierarchy that have children."""
+        """List the concepts with children at the top of the hierarchy."""
         columns = self._vocabulary.columns.concepts
         top = pc.and_(pc.equal(pc.list_value_length(columns["parents"]), 0), pc.invert(columns["obsolete"]))
         level = [id_ for id_ in columns["id"].filter(top).to_pylist() if self._children.owners(id_)]
@@ -116,16 +116,11 @@ class Types:
 
 
 _FOUND: Final = 50
-"""Concepts that a value leads to at most: one that more have tells little."""
+"""Most concepts found by a value; a value of more concepts tells little."""
 
 
 class Value(NamedTuple):
-    """A value of a property.
-
-    Attributes:
-        text: the value, or the name of the concept that it is.
-        concept_id: of that concept; ``None`` for any other value.
-    """
+    """A value of a property: a text, or the name and the id of a concept."""
 
     text: str
     concept_id: str | None = None
@@ -136,13 +131,13 @@ class Property:
     """A property of concepts.
 
     Attributes:
-        id: of the property.
-        name: for people.
-        description: for people.
-        values: the values of the concept at a row.
-        equals: whether a value, as a query gives it, is one of some values.
-        find: rows of the concepts that have a value; nothing where that says little.
-        of_concepts: whether its values are concepts.
+        id: id of the property.
+        name: name, for people.
+        description: description, for people.
+        values: returns the values of the concept at a row.
+        equals: tells whether a value of a query is among some values.
+        find: returns the rows of the concepts with a value; nothing for uninformative properties.
+        of_concepts: whether the values are concepts.
     """
 
     id: str
@@ -155,35 +150,20 @@ class Property:
 
 
 class Properties:
-    """The properties of the concepts of a vocabulary, by id.
-
-    Args:
-        vocabulary: of the concepts.
-        children: of its concepts.
-    """
+    """The properties of a vocabulary's concepts, by id."""
 
     def __init__(self, vocabulary: Vocabulary, children: InvertedLists) -> None:
         self._vocabulary = vocabulary
         self._children = children
         properties = (
             Property(
-                "parents",
-                "Parents",
-                "Concepts directly above",
-                self._parents,
-                _is_concept,
-                self._find_children,
-                True,
+                "parents", "Parents", "Parent concepts", self._parents, _is_concept, self._find_children, True
             ),
-            Property(
-                "children", "Children", "Concepts directly below", self._below, _is_concept, of_concepts=True
-            ),
-            Property(
-                "xrefs", "Cross-references", "Ids in other vocabularies", self._xrefs, _is_id, self._find_by_xref
-            ),
+            Property("children", "Children", "Child concepts", self._below, _is_concept, of_concepts=True),
+            Property("xrefs", "Cross-references", "External ids", self._xrefs, _is_id, self._find_by_xref),
             Property("synonyms", "Synonyms", "All names", self._synonyms, _is_name, self._find_by_name),
-            Property("language", "Languages", "Languages that it has names in", self._languages, _is_language),
-            Property("definition", "Definition", "What it means", self._definition, _is_in),
+            Property("language", "Languages", "Languages of the names", self._languages, _is_language),
+            Property("definition", "Definition", "Meaning of the concept", self._definition, _is_in),
         )
         self._by_id = {each.id: each for each in properties}
 
@@ -191,7 +171,7 @@ class Properties:
         return iter(self._by_id.values())
 
     def get(self, property_id: str) -> Property | None:
-        """Find a property by its id; ``None`` where there is none."""
+        """Find a property by its id; ``None`` for an unknown id."""
         return self._by_id.get(property_id)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Reconciliation queries, and how version 0.2 and the draft of 1.0 write them."""
+"""Reconciliation queries, parsed from version 0.2 and from the draft of 1.0."""
 
 from __future__ import annotations
 
@@ -7,38 +7,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    RootModel,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError, model_validator
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.serve.errors import ProblemError
 
 DEFAULT_LIMIT: Final = 10
-"""Candidates of a query that says no limit."""
+"""Candidates of a query without a limit."""
 
 _MOST: Final = 100
-"""Conditions of a query, their values, its types, and properties that are asked for."""
+"""Most conditions of a query, values of a condition, types of a query, and properties of an extension."""
 
 _MOST_FAULTS: Final = 1000
-"""Faults that are described: of a million bad queries each description takes memory."""
+"""Most described faults: descriptions of a million bad queries would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a property of a candidate should be.
+    """A condition on a property of candidates.
 
     Attributes:
-        property_id: the property.
-        values: as the query gives them.
-        quantifier: how many of them a candidate should have: any, all or none.
-        required: whether candidates without are left out.
+        property_id: id of the property.
+        values: values of the query.
+        quantifier: whether a candidate should have any, all or none of them.
+        required: whether to exclude candidates that fail the condition.
     """
 
     property_id: str
@@ -49,16 +41,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationQuery:
-    """A name to be matched, and what else is known of its concept.
+    """A name to match, with types and conditions.
 
     Attributes:
         text: the name, or an id; empty for conditions alone.
-        types: ids of the types that candidates should be of.
-        of_types: whether they must be of any or all of these types, or only should.
-        conditions: on properties.
-        ids: the concept is one of these; empty for any.
-        limit: candidates at most.
-        language: code of the language of the name; ``None`` where it is unknown.
+        types: ids of the types of candidates.
+        of_types: whether candidates must have any or all of these types, or only should.
+        conditions: conditions on properties.
+        ids: ids of the allowed concepts; empty for any.
+        limit: most candidates.
+        language: language code of the name; ``None`` for unknown.
     """
 
     text: str = ""
@@ -85,7 +77,7 @@ def _as_list(value: Any) -> Any:
 _Few = Field(max_length=_MOST, fail_fast=True)
 _Values = Annotated[list[str | bool | int | float | _Entity], _Few, BeforeValidator(_as_list)]
 _Strings = Annotated[list[str], _Few, BeforeValidator(_as_list)]
-# A number of the schemas that is no whole number, or none at all above zero, is no limit either.
+# The schemas allow fractions.
 _Limit = Annotated[float | None, Field(ge=1, le=1e9)]
 
 
@@ -150,7 +142,7 @@ class _DraftQuery(BaseModel):
     def parsed(self) -> ReconciliationQuery:
         names = [value for each in self._of("name") for value in _strings(each.propertyValue)]
         return ReconciliationQuery(
-            # Further names are conditions: a candidate should have them, too.
+            # Further names are conditions on synonyms.
             text=names[0] if names else "",
             types=(self.type,) if self.type else (),
             conditions=(
@@ -176,10 +168,10 @@ class _DraftBatch(BaseModel):
 
 
 def parse_classic(text: str) -> dict[str, ReconciliationQuery]:
-    """Parse a batch of version 0.2: an object of queries, by names of the client's.
+    """Parse a batch of version 0.2: an object of queries, with keys of the client.
 
     Raises:
-        ProblemError: it is none.
+        ProblemError: the batch is invalid.
     """
     return {key: query.parsed() for key, query in _validated(_ClassicBatch, text).root.items()}
 
@@ -188,7 +180,7 @@ def parse_draft(body: bytes) -> list[ReconciliationQuery]:
     """Parse a batch of the draft of version 1.0: an object with a list of queries.
 
     Raises:
-        ProblemError: it is none.
+        ProblemError: the batch is invalid.
     """
     return [query.parsed() for query in _validated(_DraftBatch, body).queries]
 
@@ -199,7 +191,7 @@ class _ExtensionProperty(BaseModel):
 
 
 class Extension(BaseModel):
-    """Properties of concepts that are asked for."""
+    """A query for properties of concepts (data extension)."""
 
     ids: Annotated[list[str], Field(fail_fast=True)]
     properties: Annotated[list[_ExtensionProperty], _Few]
@@ -209,17 +201,13 @@ def parse_extension(text: str | bytes) -> Extension:
     """Parse a query for data extension, the same in both versions.
 
     Raises:
-        ProblemError: it is none.
+        ProblemError: the query is invalid.
     """
     return _validated(Extension, text)
 
 
 def _validated(model: type[_Model], text: str | bytes) -> _Model:
-    """Parse JSON and validate it.
-
-    Raises:
-        ProblemError: it is not valid.
-    """
+    """Parse and validate JSON; raise ``ProblemError`` for faults."""
     try:
         return model.model_validate(json.loads(text))
     except ValidationError as error:
@@ -236,7 +224,7 @@ def _validated(model: type[_Model], text: str | bytes) -> _Model:
 
 
 def _strings(values: Sequence[str | bool | int | float | _Entity]) -> tuple[str, ...]:
-    """Write the values of a condition as texts; of an entity its id."""
+    """Write the values of a condition as texts; an entity as its id."""
     return tuple(_string(value) for value in values)
 
 

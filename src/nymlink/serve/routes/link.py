@@ -99,12 +99,7 @@ class LinkRequest(Fields):
     summary="Link mentions to concepts",
     responses={200: {"content": {"application/json": {"example": LINK_ANSWER}}}},
 )
-async def link(
-    request: Request,
-    what: LinkRequest,
-    indexes: Indexes,
-    claim: Memory,
-) -> Response:
+async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Memory) -> Response:
     """Answer with a link for each mention, in order: `{"links": [...]}`."""
     served = indexes.named(what.index)
     request.state.mentions = len(what.mentions)

@@ -1,4 +1,4 @@
-"""Projects: listing and making them, adding tables, linking in the background, and what changed."""
+"""Routes of projects: list, make, add tables, link, learn, and changes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,13 @@ from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answe
 from nymlink.serve.served_projects import ServedProject, ServedProjects
 
 LARGEST: Final = 2**53
-"""Largest number of a term or an entry of the log: what JavaScript counts exactly."""
+"""Largest number of a term or a log entry: JavaScript is exact up to it."""
 
 
 async def _same_site(request: Request) -> None:
-    """Refuse what another site's page sends without being allowed to.
-
-    Raises:
-        ProblemError: the browser says that it does.
-    """
+    """Raise ``ProblemError`` for a change by a page of another site that is not allowed."""
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    # Older browsers say where the page is from, but not what site that is.
+    # Older browsers send only the origin.
     is_own = origin is None or is_own_origin(request, origin) if site is None else site in ("none", "same-origin")
     if request.method == "GET" or is_own:
         return
@@ -39,7 +35,7 @@ async def _same_site(request: Request) -> None:
         raise ProblemError(403, "other_site", what, "see --allow-origin of nymlink serve")
 
 
-# What is no coroutine would be called in a thread.
+# A coroutine, since FastAPI would call a function in a thread.
 async def _projects(request: Request) -> ServedProjects:
     projects: ServedProjects | None = request.app.state.projects
     if projects is None:
@@ -58,12 +54,10 @@ async def _body(request: Request) -> bytes:
 
 
 async def _file_name(x_file_name: Annotated[str, Header(max_length=1000)] = "") -> str:
-    """Read the name of the file that is sent.
-
-    A header of one's own is not sent by other sites' pages without being asked whether they may.
+    """Read the name of the sent file from a header of our own: browsers ask before another site's page sends it.
 
     Raises:
-        ProblemError: there is none.
+        ProblemError: the header is missing.
     """
     if not x_file_name.strip():
         to_do = "send the header X-File-Name with the name of the file, percent-encoded"
@@ -85,7 +79,7 @@ RAW: Final[dict[str, Any]] = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-"""What OpenAPI says of a body that is a file."""
+"""OpenAPI description of a file as the body."""
 
 SAME_SITE: Final = Depends(_same_site)
 router: Final = APIRouter(prefix="/projects", tags=["projects"], dependencies=[SAME_SITE])
@@ -95,13 +89,13 @@ class NewProject(Fields):
     """A project to make."""
 
     name: str = Field(description="Name of its file: letters, digits, '.', '_' and '-'.", max_length=200)
-    title: str = Field("", description="What it is called.", max_length=300)
+    title: str = Field("", description="Title.", max_length=300)
     index: str | None = Field(None, description="Name of the index; the first if not given.")
 
 
 @router.get("", summary="List the projects")
 def list_projects(projects: Projects) -> Response:
-    """Answer with a line for each project; of one that cannot be opened, with what is wrong."""
+    """Answer with a summary of each project, or with the problem of one that cannot be opened."""
     return json_answer({"projects": list(projects.summaries())})
 
 
@@ -128,7 +122,7 @@ def preview(
     )
 
 
-@router.get("/{name}", summary="Sum a project up")
+@router.get("/{name}", summary="Summarise a project")
 def show_project(opened: OpenProject) -> Response:
     """Answer with counts, coverage, reviewers, agreement, progress and the state of the index."""
     return json_answer(_summary(opened))
@@ -169,21 +163,21 @@ def add_file(
 
 @router.post("/{name}/cancel", summary="Stop linking")
 def cancel(opened: OpenProject) -> Response:
-    """Stop linking, until someone continues it; what is linked is kept."""
+    """Stop linking until a user continues it; links found so far are kept."""
     opened.linking.cancel()
     return json_answer({"progress": opened.linking.progress.to_dict()})
 
 
-@router.post("/{name}/continue", summary="Go on linking")
+@router.post("/{name}/continue", summary="Continue linking")
 def go_on(opened: OpenProject) -> Response:
-    """Link what waits."""
+    """Link the waiting terms."""
     opened.linking.go_on()
     return json_answer({"progress": opened.linking.progress.to_dict()})
 
 
-@router.get("/{name}/changes", summary="Tell what was decided since")
+@router.get("/{name}/changes", summary="List new decisions")
 def changes(opened: OpenProject, after: Number = 0) -> Response:
-    """Answer with the decisions that count now of all terms that were decided after an entry of the log."""
+    """Answer with the present decisions of all terms decided after an entry of the log."""
     return json_answer({**changes_after(opened.project, after), "progress": opened.linking.progress.to_dict()})
 
 
@@ -200,14 +194,14 @@ learning_router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"],
 
 
 class Learning(Fields):
-    """What to do with what was decided."""
+    """A request to learn from decisions, or to forget."""
 
-    forget: bool = Field(False, description="Forget what was learned; decisions stay.")
+    forget: bool = Field(False, description="Forget learned names and weights; keep decisions.")
 
 
 @learning_router.post("/learn", summary="Learn from decisions")
 def post_learn(opened: OpenProject, wanted: Learning) -> Response:
-    """Learn from what was decided, or forget that; undecided terms are then linked again in the background."""
+    """Learn from decisions, or forget; then link undecided terms again in the background."""
     served = opened.require_index()
     report = None
     with opened.learning, opened.linking.paused():

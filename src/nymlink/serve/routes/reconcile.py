@@ -32,14 +32,14 @@ from nymlink.serve.templates import page
 _FUNCTION: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.]{0,199}")
 
 _VALUE: Final = 4096
-"""Bytes of memory that the values of a property take, with their part of the answer."""
+"""Bytes of memory for the values of a property and their part of the answer."""
 
 _PREVIEW_POLICY: Final = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
 )
 
 
-# What is no coroutine would be called in a thread.
+# A coroutine, since FastAPI would call a function in a thread.
 async def _served(request: Request, name: str) -> ServedIndex:
     return indexes_of(request).named(name)
 
@@ -69,7 +69,7 @@ def root(
     extend: Annotated[str | None, Query(description="A query for data extension, in JSON.")] = None,
     callback: Callback = None,
 ) -> Response:
-    """Answer with the manifest of version 0.2; with a batch of queries or a data extension, with that."""
+    """Answer a batch of queries or a data extension; without either, with the manifest of version 0.2."""
     return _answer(_asked_of_root(request, served, queries, extend), callback)
 
 
@@ -92,7 +92,7 @@ def root(
 )
 @_classic.post("/", include_in_schema=False)
 def post_root(request: Request, served: Served, body: Body) -> Response:
-    """Answer to the field `queries` or `extend` of a form."""
+    """Answer the field `queries` or `extend` of a form."""
     fields = _form(body)
     if not fields.keys() & {"queries", "extend"}:
         raise ProblemError(400, "no_queries", "the form has neither queries nor extend", "send one of them")
@@ -128,7 +128,7 @@ def get_flyout(served: Served, what: What, id: str, callback: Callback = None) -
 
 @_both.get("/preview", summary="Show a concept in a small frame")
 def preview(request: Request, served: Served, id: str) -> Response:
-    """Answer with a page of the size that the manifest says."""
+    """Answer with a page of the manifest's preview size."""
     answer = page("preview.html", concept=describe_concept(served, id), base=base_url(request))
     answer.headers["Content-Security-Policy"] = _PREVIEW_POLICY
     return answer
@@ -207,7 +207,7 @@ def _asked_of_root(request: Request, served: ServedIndex, queries: str | None, e
 
 
 def _extension(text: str | bytes, claim: Claim) -> Extension:
-    """Parse a query for data extension, and claim the memory that its answer takes."""
+    """Parse a query for data extension, and claim memory for its answer."""
     wanted = parse_extension(text)
     claim.add(_VALUE * len(wanted.ids) * len(wanted.properties))
     return wanted
@@ -216,11 +216,7 @@ def _extension(text: str | bytes, claim: Claim) -> Extension:
 def _matched(
     request: Request, served: ServedIndex, queries: list[ReconciliationQuery]
 ) -> list[list[dict[str, Any]]]:
-    """Match a batch.
-
-    Raises:
-        ProblemError: it is too large.
-    """
+    """Match a batch; raise ``ProblemError`` if it is too large."""
     most = served.limits.queries
     if len(queries) > most:
         what = f"{len(queries):,} queries; the limit is {most:,} (batchSize of the manifest)"
@@ -232,11 +228,7 @@ def _matched(
 
 
 def _form(body: bytes) -> dict[str, str]:
-    """Parse the fields of a form.
-
-    Raises:
-        ProblemError: it is none.
-    """
+    """Parse the fields of a form; raise ``ProblemError`` if it is invalid."""
     try:
         fields = parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError as error:
@@ -246,17 +238,13 @@ def _form(body: bytes) -> dict[str, str]:
 
 
 def _answer(value: Any, callback: str | None) -> Response:
-    """Answer in JSON, or as a script that calls a function with it.
-
-    Raises:
-        ProblemError: the function has no name that is one.
-    """
+    """Answer in JSON, or with a script that calls a function (JSONP); ``ProblemError`` for an invalid name."""
     if callback is None:
         return json_answer(value)
     if not _FUNCTION.fullmatch(callback):
         raise ProblemError(400, "invalid_callback", "callback is no name of a function", "use letters and digits")
     script = b"/**/" + callback.encode() + b"(" + json_answer(value).body + b");"
-    # Ends of lines for JavaScript, though not for JSON.
+    # JavaScript, unlike JSON, takes these as line ends.
     script = script.replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
     return Response(script, media_type="application/javascript")
 
@@ -266,5 +254,5 @@ router: Final = APIRouter()
 router.include_router(_classic)
 router.include_router(_draft_root)
 router.include_router(_draft, prefix=_ROOT)
-# A client of version 1.0 finds all of it below the address of its manifest.
+# Clients of version 1.0 expect all paths below the address of the manifest.
 router.include_router(_draft, prefix=f"{_ROOT}/1.0-draft", include_in_schema=False)

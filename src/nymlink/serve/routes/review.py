@@ -1,4 +1,4 @@
-"""Review: the terms of a project, deciding them, and undoing that."""
+"""Routes of review: list terms, decide, undo, accept, assign."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Short = Annotated[str, Field(max_length=200)]
 
 
 class GivenTarget(Fields):
-    """A concept that a term is given."""
+    """A concept for a term."""
 
     concept_id: str = Field(max_length=1000)
-    name: str = Field("", description="Ignored: it is that of the vocabulary.", max_length=10_000)
-    relation: Relation = Field("exact", description="How the concept is to the term.")
+    name: str = Field("", description="Ignored; the vocabulary gives the name.", max_length=10_000)
+    relation: Relation = Field("exact", description="Relation of the concept to the term.")
 
 
 class NewDecision(Fields):
@@ -46,7 +46,7 @@ class NewDecision(Fields):
     reviewer: str = Field(max_length=200)
     term: int = Field(ge=0, le=LARGEST)
     expects: int | None = Field(
-        None, description="Number of the decision of this reviewer that was seen; null for none.", le=LARGEST
+        None, description="Number of this reviewer's last known decision; null for none.", le=LARGEST
     )
     verdict: Verdict
     targets: list[GivenTarget] = Field([], max_length=100, fail_fast=True)
@@ -54,15 +54,15 @@ class NewDecision(Fields):
 
 
 class Acceptance(Fields):
-    """Which terms are accepted as they were linked."""
+    """A request to accept links."""
 
     reviewer: str = Field(max_length=200)
-    above: float = Field(ge=0, le=1, description="Confidence at least.")
-    dry_run: bool = Field(False, description="Only tell what it would mean.")
+    above: float = Field(ge=0, le=1, description="Least confidence.")
+    dry_run: bool = Field(False, description="Only report the effect.")
 
 
 class WhichTerms(Fields):
-    """A filter of terms, as of the list."""
+    """A filter of terms, as for the list."""
 
     status: Status = "all"
     reviewer: Short = ""
@@ -75,14 +75,14 @@ class WhichTerms(Fields):
 
 
 class Assignment(Fields):
-    """Which terms a reviewer has."""
+    """A request to assign terms to a reviewer."""
 
     reviewer: str = Field(max_length=200)
     terms: list[Annotated[int, Field(ge=0, le=LARGEST)]] | None = Field(
         None, description="Numbers of terms; null for those of the filter.", fail_fast=True, max_length=100_000
     )
     filter: WhichTerms = WhichTerms()
-    share: float = Field(1.0, ge=0, le=1, description="Which part of them; 0 for none any more.")
+    share: float = Field(1.0, ge=0, le=1, description="Share of them to assign; 0 removes the assignment.")
 
 
 class Who(Fields):
@@ -95,7 +95,7 @@ class Who(Fields):
 def terms(
     opened: OpenProject,
     status: Status = "all",
-    q: Annotated[str, Query(max_length=2000, description="What a term contains.")] = "",
+    q: Annotated[str, Query(max_length=2000, description="Text in a term.")] = "",
     min_confidence: Share = None,
     max_confidence: Share = None,
     max_margin: Annotated[float | None, Query(ge=0)] = None,
@@ -107,7 +107,7 @@ def terms(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     offset: Number = 0,
 ) -> Response:
-    """Answer with a page of the terms that fit, and how many they are."""
+    """Answer with a page of the matching terms, and their number."""
     which = TermFilter(
         status=status,
         reviewer=reviewer,
@@ -125,7 +125,7 @@ def terms(
 
 @router.get("/terms/{term}", summary="Show a term")
 def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> Response:
-    """Answer with the candidates of a term, the history of its decisions, and rows where it occurs."""
+    """Answer with the candidates of a term, the history of its decisions, and its rows."""
     shown = term_details(opened.project, term)
     link = shown.pop("link") or {"query": None, "notes": [], "candidates": []}
     candidates = [describe_candidate(opened.served, candidate) for candidate in link["candidates"]]
@@ -134,13 +134,13 @@ def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> R
 
 @router.get("/concepts/{concept_id:path}", summary="List the terms of a concept")
 def concept(opened: OpenProject, concept_id: str) -> Response:
-    """Answer with the terms that were given a concept."""
+    """Answer with the terms of a concept."""
     return json_answer({"terms": terms_of_concept(opened.project, concept_id)})
 
 
 @router.post("/decisions", summary="Decide a term")
 def post_decision(opened: OpenProject, new: NewDecision) -> Response:
-    """Save a decision; 409 where the reviewer decided the term meanwhile, with that decision as `present`."""
+    """Save a decision; 409 if the reviewer decided the term meanwhile, with that decision as `present`."""
     served = opened.require_index()
     made = decide(
         opened.project,
@@ -156,32 +156,28 @@ def post_decision(opened: OpenProject, new: NewDecision) -> Response:
 
 @router.post("/undo", summary="Undo a decision")
 def post_undo(opened: OpenProject, who: Who) -> Response:
-    """Undo the last decision of a reviewer, or all that were made at once with it."""
+    """Undo the last decision of a reviewer, with its whole batch."""
     opened.require_index()
     return json_answer({"undone": undo(opened.project, reviewer=who.reviewer)})
 
 
-@router.post("/accept", summary="Accept what is sure enough")
+@router.post("/accept", summary="Accept confident links")
 def post_accept(opened: OpenProject, what: Acceptance) -> Response:
-    """Give terms that nobody decided their first candidates, as one batch; tell how many will be wrong."""
+    """Accept the first candidates of undecided terms, as one batch; estimate the number of wrong ones."""
     opened.require_index()
     return json_answer(accept(opened.project, reviewer=what.reviewer, above=what.above, dry_run=what.dry_run))
 
 
 @router.post("/assign", summary="Assign terms to a reviewer")
 def post_assign(opened: OpenProject, what: Assignment) -> Response:
-    """Assign a share of some terms, those first that fewer reviewers have."""
+    """Assign a share of some terms; terms with fewer reviewers first."""
     opened.require_index()
     terms = TermFilter(**what.filter.model_dump()) if what.terms is None else what.terms
     return json_answer({"assigned": assign(opened.project, reviewer=what.reviewer, terms=terms, share=what.share)})
 
 
 def _target(served: ServedIndex, given: GivenTarget) -> Target:
-    """Look the concept up.
-
-    Raises:
-        ProblemError: there is none.
-    """
+    """Look up a concept; raise ``ProblemError`` for an unknown id."""
     row = served.vocabulary.row(given.concept_id)
     if row is None:
         raise ProblemError(422, "unknown_concept", "no concept has this id", "look for it with /search")

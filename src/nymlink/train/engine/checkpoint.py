@@ -1,7 +1,7 @@
-"""Checkpoints: the state to resume a training from, with the same results bit for bit.
+"""Checkpoints: a training resumes from them to the same bits.
 
-A checkpoint is a directory: the trained weights, the optimiser's state and the task's epoch state as safetensors,
-the rest as JSON. Batches and random numbers depend on the step number alone.
+A checkpoint is a directory with the trained weights, the optimiser's state and the task's epoch state as
+safetensors, the rest as JSON. The next batch and random numbers follow from the step number.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def save(
     """Write the checkpoint of a step, atomically.
 
     Args:
-        folder: the folder of the training's checkpoints.
-        step: the number of steps made.
-        model: the trained model; only parameters with ``requires_grad`` are written.
-        optimiser: the optimiser of these parameters.
-        state: the other state, as JSON values.
-        epoch_state: the epoch state of a :class:`~nymlink.train.engine.task.StatefulTask`.
+        folder: folder of all checkpoints of a training.
+        step: number of steps made.
+        model: only its parameters with ``requires_grad`` are written.
+        optimiser: updates these parameters.
+        state: other state, as JSON values.
+        epoch_state: epoch state of a :class:`~nymlink.train.engine.task.StatefulTask`.
 
     Returns:
         The directory written.
 
     Raises:
-        OutputError: the checkpoint cannot be written; earlier checkpoints are unchanged.
+        OutputError: it cannot be written; earlier checkpoints are unchanged.
     """
     target = folder / f"step-{step:09d}"
     body: dict[str, Any] = {"step": step, "state": dict(state)}
@@ -71,10 +71,10 @@ def save(
 
 
 def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = None) -> dict[str, Any]:
-    """Load the weights of a checkpoint into a model, and the optimiser's state into an optimiser if given.
+    """Load the weights and, if given, the optimiser's state of a checkpoint.
 
     Returns:
-        The other state, as given to :func:`save`.
+        The other state of :func:`save`.
 
     Raises:
         StoreError: the checkpoint is damaged, or belongs to another model.
@@ -96,7 +96,7 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = No
 
 
 def load_epoch_state(checkpoint: Path) -> dict[str, Tensor]:
-    """Read the epoch state of a checkpoint; empty if the task has none.
+    """Read the epoch state of a checkpoint; empty for a task without one.
 
     Raises:
         StoreError: the checkpoint is damaged.
@@ -123,7 +123,7 @@ def checkpoints(folder: Path) -> dict[int, Path]:
 
 
 def prune(folder: Path, *, keep: Collection[int]) -> None:
-    """Remove all checkpoints but those of the steps to keep."""
+    """Remove all checkpoints but those of some steps."""
     for step, path in checkpoints(folder).items():
         if step not in keep:
             shutil.rmtree(path, ignore_errors=True)

@@ -1,11 +1,12 @@
-"""The processes of one training, and their heartbeats.
+"""The processes of a training: exchange of vectors and gradients, and heartbeats.
 
-Any number of processes gives the same batch. Each encodes its share of the names, gathers the vectors of all,
-computes the loss of the whole batch with its gradients to all vectors, and propagates those of its own names. The
-sum of the processes' gradients equals the gradient of a single process.
+A batch is the same for any number of processes. Each process encodes its share of the names, gathers the vectors
+of all processes, computes the loss of the whole batch and its gradient to every vector, and propagates the part of
+its own names. The processes' gradients add up to the gradient of a single process: negatives come from the whole
+batch, and the gathering passes no gradient.
 
-A process that dies closes its connections, and its peers notice at once. A machine that loses power or network
-closes nothing: without heartbeats its peers would wait for a day.
+Peers notice at once that a process died, since its connections close. A machine without power or network closes
+nothing: peers would wait a day for it, as for an evaluation. So a process without heartbeats ends the others.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _EVERY: Final = 5.0
 """Seconds between heartbeats."""
 
 _SILENT: Final = 45.0
-"""Seconds of silence after which a process is lost; heartbeats have a thread of their own."""
+"""Seconds of silence after which a process is lost; heartbeats go on while a process computes."""
 
 _DONE: Final = "done"
 
@@ -46,7 +47,7 @@ LOST: Final = (
 
 
 class Store(Protocol):
-    """A store that processes share, as in torch."""
+    """A store of torch that processes share."""
 
     def set(self, key: str, value: str, /) -> object: ...
 
@@ -64,9 +65,9 @@ def heartbeat(
     """Send heartbeats until the block ends; end this process if another one falls silent.
 
     Args:
-        store: the store of all processes.
-        rank: the number of this process.
-        count: the number of processes.
+        store: shared by all processes.
+        rank: number of this process.
+        count: number of processes.
         every: seconds between heartbeats.
         silent: seconds of silence after which a process is lost.
     """
@@ -80,7 +81,7 @@ def heartbeat(
     try:
         yield
     except BaseException:
-        # Without "done", the other processes notice that this one is gone.
+        # No "done", so that waiting processes learn of the loss.
         stop.set()
         thread.join()
         raise
@@ -97,7 +98,7 @@ def _beat(store: Store, rank: int, count: int, stop: threading.Event, every: flo
         number += 1
         values = _set(store, rank, str(number)) and _values(store, heard)
         now = time.monotonic()
-        # The first machine holds the store: without the store, that machine is silent.
+        # The first machine has the store: if the store is lost, the machine is silent.
         for other, value in (values or {}).items():
             if value != heard[other][0] or value == _DONE.encode():
                 heard[other] = (value, now)
@@ -122,10 +123,10 @@ def _values(store: Store, ranks: dict[int, tuple[bytes, float]]) -> dict[int, by
 
 
 def _end(rank: int, silent: float) -> None:
-    """End this process at once: its main thread may be waiting in torch."""
+    """End this process at once: no exception reaches a main thread that waits for a peer."""
     print(
-        f"Error: process {rank} of this training has not been heard of for {silent:.0f} seconds: its machine, or "
-        f"the network to it, is down; {LOST}",
+        f"Error: process {rank} of this training has been silent for {silent:.0f} seconds: its machine or its "
+        f"network is down; {LOST}",
         file=sys.stderr,
         flush=True,
     )
@@ -137,7 +138,7 @@ def _key(rank: int) -> str:
 
 
 _TIMEOUT: Final = timedelta(days=1)
-"""Longest wait for the first process, which alone evaluates; lost processes are noticed earlier."""
+"""Longest wait for the first process, which alone evaluates."""
 
 
 class LostProcessError(NymlinkError):
@@ -149,8 +150,8 @@ class Processes:
     """The processes of a training.
 
     Attributes:
-        rank: the number of this process, from 0; process 0 writes all files.
-        count: the number of processes.
+        rank: number of this process, from 0; process 0 writes all files.
+        count: number of processes.
     """
 
     rank: int = 0
@@ -162,11 +163,11 @@ class Processes:
         return self.rank == 0
 
     def gather(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
-        """Gather the vectors of all processes, in order of rank, without a graph.
+        """Gather the vectors of all processes in their order, without a graph.
 
         Args:
-            vectors: (n, D): the vectors of this process; n is ``counts[rank]``.
-            counts: the number of vectors of each process.
+            vectors: (n, D): vectors of this process; n is ``counts[rank]``.
+            counts: number of vectors of each process.
 
         Returns:
             (sum of counts, D).
@@ -174,7 +175,7 @@ class Processes:
         vectors = vectors.detach()
         if self.count == 1:
             return vectors
-        # All processes must send tensors of the same size.
+        # Every process must send a tensor of the same size.
         padded = vectors.new_zeros(max(counts), vectors.shape[1])
         padded[: len(vectors)] = vectors
         received = [torch.empty_like(padded) for _ in counts]
@@ -219,14 +220,14 @@ class Processes:
         return int(shared.item())
 
     def require_same(self, values: Mapping[str, Any], device: torch.device) -> None:
-        """Check that all processes have the values of process 0: machines may have different files.
+        """Check that each process has the values of process 0: machines may have different files.
 
         Args:
             values: name → JSON value; the same names in each process.
-            device: the device to exchange numbers by.
+            device: device of the exchanged numbers.
 
         Raises:
-            InputError: a value differs here.
+            InputError: a value differs.
             NymlinkError: a value differs in another process.
         """
         own = {name: int(json_digest(value)[:15], 16) for name, value in values.items()}
@@ -241,7 +242,7 @@ class Processes:
 
     @contextlib.contextmanager
     def fail_together(self, device: torch.device) -> Iterator[None]:
-        """Raise in every process if one raises within the block, which must exchange nothing.
+        """Raise in every process if one raises within the block; the block must exchange nothing.
 
         Raises:
             NymlinkError: another process failed; its own error says why.
@@ -249,7 +250,7 @@ class Processes:
         try:
             yield
         except BaseException:
-            # Report the error of this process, even if others are gone.
+            # Show this process's own error, even if others are gone.
             with contextlib.suppress(LostProcessError):
                 self.any(True, device)
             raise
@@ -258,7 +259,6 @@ class Processes:
 
 
 SINGLE: Final = Processes()
-"""A single process."""
 
 
 @contextlib.contextmanager
@@ -282,23 +282,22 @@ def process_group(device: torch.device) -> Iterator[Processes]:
 
 @contextlib.contextmanager
 def _exchange() -> Iterator[None]:
-    """Turn errors of an exchange into :class:`LostProcessError`, which says what to do."""
+    """Turn torch's errors of an exchange into :class:`LostProcessError`."""
     try:
         yield
     except RuntimeError as error:
         reason = str(error).partition("\n")[0].rpartition(".cc:")[2].partition("] ")[2].partition(". ")[0]
         reason = reason or type(error).__name__
         raise LostProcessError(
-            f"another process of this training ended, or cannot be reached ({reason}): its own message says why; "
-            f"{LOST}"
+            f"another process of this training ended or cannot be reached ({reason}): see its own message; {LOST}"
         ) from error
 
 
 def process_count() -> int:
-    """Number of processes that ``torchrun`` started; 1 without it."""
+    """Return the number of processes that ``torchrun`` started; 1 without it."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def local_rank() -> int:
-    """Number of this process among those of its machine."""
+    """Return the number of this process among those on its machine."""
     return int(os.environ.get("LOCAL_RANK", "0"))

@@ -1,13 +1,13 @@
-"""Encoding a batch with its backward pass, in bounded memory; fast dropout on a CPU.
+"""Encoding with gradients: pieces of a batch, cached gradients, and faster dropout on a CPU.
 
-Inputs are encoded in pieces of similar length, for little padding. If the graph of the whole batch does not fit
-into memory, gradients are cached as in GradCache (Gao et al., "Scaling Deep Contrastive Learning Batch Size under
-Memory Limited Setup", RepL4NLP 2021): all inputs are encoded without a graph, and the gradient of the loss to their
-vectors is computed; then each piece is encoded again with a graph and the same dropout, and its part of the
-gradient is propagated. Loss and gradients are those of the whole batch.
+Pieces hold inputs of similar length, to save padding. If the computation graph of a whole batch does not fit into
+memory, gradients are cached as in GradCache (Gao et al., "Scaling Deep Contrastive Learning Batch Size under
+Memory Limited Setup", RepL4NLP 2021): encode all inputs without a graph, compute the gradient of the loss to their
+vectors, then encode each piece again with a graph and the same dropout, and propagate its part of that gradient.
+Loss and gradients are those of the whole batch.
 
-On a CPU, torch draws a 64-bit random number for each dropped value: a third of the time of both passes of a small
-encoder. :func:`dropout` draws a quarter of them.
+On a CPU, torch draws a 64-bit random number for each value of a dropout. That takes a third of the time of a
+forward and backward pass of passages through a small encoder, mostly in attention.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from nymlink.train.engine.optimiser import Precision
 
 
 def fast_dropout(device: torch.device) -> AbstractContextManager[Any]:
-    """Replace torch's ``dropout`` by :func:`dropout` until the block ends, on a CPU, in modules and in attention.
+    """Replace torch's ``dropout`` by :func:`dropout` until the block ends, on a CPU only.
 
-    Fused attention (SDPA) draws its own random numbers, but is not used on a CPU, see
-    :func:`~nymlink.encode.model.torch_model.attention_on`.
+    Fused attention (SDPA) has a dropout of its own, but is not used on a CPU
+    (:func:`~nymlink.encode.model.torch_model.attention_on`).
     """
     return _FastDropout() if device.type == "cpu" else nullcontext()
 
 
 def dropout(input: Tensor, p: float) -> Tensor:
-    """Set values to 0 with probability p and divide the others by 1 − p; a random number decides four values.
+    """Set values to 0 with probability p and divide the others by 1 − p; four decisions from each random number.
 
     Args:
         input: a tensor of any shape.
-        p: the dropout probability, above 0 and below 1 − 2⁻¹⁶; exact to within 2⁻¹⁶.
+        p: dropout probability, above 0 and below 1 − 2⁻¹⁶, with an error of at most 2⁻¹⁶.
     """
     draws = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     decisions = draws.view(torch.int16)[: input.numel()].view(input.shape)
@@ -60,7 +60,7 @@ class _FastDropout(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         given = dict(kwargs or {})
-        # torch handles other probabilities: it rejects them, or does nothing.
+        # torch rejects other probabilities, or does nothing.
         if func is functional.dropout and given["training"] and 0 < given["p"] < 1 - 2**-16:
             return dropout(args[0], given["p"])
         return func(*args, **given)
@@ -68,7 +68,7 @@ class _FastDropout(TorchFunctionMode):
 
 _PADDING: Final = 0.25
 _PIECE_TOKENS: Final = {"cpu": 1024, "cuda": 8192}
-"""Tokens of a piece, by device; few on a CPU, to keep a layer's output in the processor's cache."""
+"""Tokens of a piece, by device; few on a CPU, to keep a layer's output in the CPU's cache."""
 
 
 class EncodedBatch:
@@ -78,7 +78,7 @@ class EncodedBatch:
         model: the encoder, in training or evaluation mode.
         tokens: N inputs.
         precision: the precision to compute in.
-        graph_tokens: largest computation graph to hold, in tokens with padding.
+        graph_tokens: most tokens of a computation graph in memory, padding included.
 
     Attributes:
         vectors: float32 (N, D), without a graph, not of unit length.
@@ -103,10 +103,10 @@ class EncodedBatch:
             self.vectors[torch.from_numpy(rows)] = output.detach()
 
     def backward(self, gradient: Tensor) -> None:
-        """Add the loss's gradients to those of the weights. Call it once: it frees the graphs.
+        """Add the loss's gradients to those of the weights; only once, since this frees the graphs.
 
         Args:
-            gradient: (N, D): the gradient of the loss to :attr:`vectors`.
+            gradient: (N, D): gradient of the loss to :attr:`vectors`.
         """
         parts = [gradient[torch.from_numpy(rows)] for rows in self._pieces]
         if not self.cached:
@@ -128,7 +128,7 @@ def encode(model: TorchModel, tokens: Tokens, precision: Precision, *, at_once: 
         model: the encoder.
         tokens: N inputs.
         precision: the precision to compute in.
-        at_once: most tokens at a time, padding included; by default what is fast on the device.
+        at_once: most tokens at a time, padding included; by default a fast number for the device.
 
     Returns:
         float32 (N, D), not of unit length.
@@ -141,10 +141,10 @@ def encode(model: TorchModel, tokens: Tokens, precision: Precision, *, at_once: 
 
 
 def encode_names(model: TorchModel, names: Sequence[str], precision: Precision, *, at_once: int) -> Tensor:
-    """Tokenise and encode N names, as :func:`encode` does.
+    """Tokenise and encode N names with :func:`encode`.
 
     Raises:
-        NymlinkError: a vector has a value that is not finite: the weights have diverged.
+        NymlinkError: a vector is not finite: the weights have diverged.
     """
     vectors = encode(model, tokenise(model.tokenizer, names), precision, at_once=at_once)
     if not torch.isfinite(vectors).all():
@@ -161,7 +161,7 @@ def _pieces(tokens: Tokens, device: torch.device, limit: int | None = None) -> l
 
 def _run(model: TorchModel, tokens: Tokens, rows: Rows, device: torch.device) -> Tensor:
     ids, real = tokens.padded(rows, pad_id=model.pad_id)
-    # The attention mask costs time; without padding it is not needed.
+    # Without padding, save the time of an attention mask.
     mask = None if np.all(real) else torch.from_numpy(real).to(device)
     with fast_dropout(device):
         output: Tensor = model(torch.from_numpy(ids).to(device), mask)

@@ -1,4 +1,7 @@
-"""The training loop. SIGINT and SIGTERM stop it after the current step, or at once while no weights change."""
+"""The training loop: steps, evaluations, checkpoints.
+
+SIGINT and SIGTERM stop it: a step is finished first, other work ends at once.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +46,13 @@ class StopNowError(Exception):
 
 
 class StopRequest:
-    """Whether a stop was requested."""
+    """Whether a signal has requested a stop."""
 
     requested = False
     _at_once = False
 
     def request(self) -> None:
-        """Record the request.
+        """Record that a stop is requested.
 
         Raises:
             StopNowError: within :meth:`stops_at_once`.
@@ -60,7 +63,7 @@ class StopRequest:
 
     @contextlib.contextmanager
     def stops_at_once(self) -> Iterator[None]:
-        """Raise :class:`StopNowError` as soon as a stop is requested, until the block ends."""
+        """Let :meth:`request` raise :class:`StopNowError` until the block ends."""
         self._at_once = True
         try:
             yield
@@ -72,7 +75,7 @@ class StopRequest:
 def catch_interrupts() -> Iterator[StopRequest]:
     """Turn the first SIGINT or SIGTERM into a stop request until the block ends; a second one acts as usual.
 
-    Python allows signal handlers in the main thread only: elsewhere signals act as usual.
+    Signals always act as usual outside the main thread: Python allows no signal handlers there.
     """
     stop = StopRequest()
     if threading.current_thread() is not threading.main_thread():
@@ -106,18 +109,18 @@ class Loop(Generic[B]):
     Args:
         task: makes the recipe's batches and gradients.
         model: holds the trained weights.
-        optimiser: the optimiser of these weights.
-        settings: number of steps, learning rate, intervals of evaluations and checkpoints.
-        precision: the precision that the task computes in.
-        folder: the folder of the checkpoints.
+        optimiser: updates these weights.
+        settings: steps, learning rate, intervals of evaluations and checkpoints.
+        precision: the precision of the task.
+        folder: folder of the checkpoints.
         reporter: gets the metrics.
         evaluate: evaluates the model on all held-out corpora.
-        identity: JSON values that a resumed training must share; checked by the first process.
-        processes: the processes that make each step together.
+        identity: JSON values that a checkpoint must have to be resumed; the first process checks them.
+        processes: processes that share each step.
 
     Attributes:
-        state: the steps made, and the last and the best evaluation.
-        steps: the number of steps of the whole training.
+        state: steps made, last and best evaluation.
+        steps: number of steps of the whole training.
     """
 
     def __init__(
@@ -154,13 +157,13 @@ class Loop(Generic[B]):
         """Load the checkpoint of a step.
 
         Raises:
-            StoreError: the checkpoint is missing or damaged, or belongs to another model or training.
+            StoreError: it is missing, damaged, or of another model or training.
         """
         path = checkpoint.checkpoints(self._folder).get(step)
         if path is None:
             raise StoreError(
-                f"this machine does not see the checkpoint of step {step:,}, which the first one has: put the "
-                "output on storage that all machines share, or copy it there",
+                f"this machine lacks the checkpoint of step {step:,} of the first machine: put the output on "
+                "storage that all machines share, or copy it there",
                 path=self._folder,
             )
         saved = checkpoint.restore(path, self._model, self._optimiser)
@@ -176,13 +179,13 @@ class Loop(Generic[B]):
         """Make the remaining steps.
 
         Raises:
-            StoppedError: SIGINT or SIGTERM was received; a checkpoint is written.
-            NymlinkError: the weights diverged or memory ran out; the last checkpoint is unchanged.
+            StoppedError: a signal stopped the training; a checkpoint is written.
+            NymlinkError: the weights diverged, or memory ran out; the last checkpoint is unchanged.
             OutputError: a checkpoint cannot be written.
         """
         with catch_interrupts() as stop, self._reporter.shown(self.state.step, self.steps):
             self._written_at = time.monotonic()
-            # The base itself may be the best: evaluate it before the first step.
+            # Also before the first step: the weights of the base may be the best.
             self._after_step(stop)
             for step, batch in self._batches(stop):
                 with self._error_context(f"step {step + 1:,} ({batch})", advice=", and look at this batch"):
@@ -191,7 +194,7 @@ class Loop(Generic[B]):
         return self.state
 
     def _batches(self, stop: StopRequest) -> Iterator[tuple[int, B]]:
-        """Yield the remaining batches with the numbers of their steps."""
+        """Make the remaining batches with the numbers of their steps."""
         per_epoch = len(self._task)
         for epoch in range(self.state.step // per_epoch, -(-self.steps // per_epoch)):
             start = epoch * per_epoch
@@ -202,12 +205,12 @@ class Loop(Generic[B]):
                 yield start + number, batch
 
     def _start_epoch(self, epoch: int, stop: StopRequest) -> None:
-        """Start an epoch. It changes no weights, so a stop request ends it at once.
+        """Start an epoch; a stop request ends this at once, since no weights change.
 
         Raises:
             StoppedError: a stop was requested.
         """
-        # With several processes, stopping at once would leave the others waiting.
+        # A process that stops at once would leave the others waiting.
         stopping = stop.stops_at_once() if self._processes.count == 1 else contextlib.nullcontext()
         try:
             with self._reporter.paused(), self._error_context(f"at the start of epoch {epoch + 1}"), stopping:
@@ -219,7 +222,7 @@ class Loop(Generic[B]):
                 self._reporter.epoch(epoch, figures)
 
     def _make_step(self, step: int, batch: B) -> None:
-        # A seed per step, so that checkpoints need no state of the random number generators.
+        # A seed by step saves checkpoints the state of the random number generators.
         torch.manual_seed(_seed(self._settings.seed, step, self._processes.rank))
         result = self._task.backward(batch)
         densify_gradients(self._trained)
@@ -242,7 +245,7 @@ class Loop(Generic[B]):
         self._reporter.step(step + 1, result, learning_rate=rate, gradient_norm=norm)
 
     def _after_step(self, stop: StopRequest) -> None:
-        """Evaluate and write a checkpoint if due; stop if requested."""
+        """Evaluate if due, write a checkpoint if due, stop if requested."""
         improved = self._evaluate_if_due(stop)
         stopping = self._processes.any(stop.requested, self._precision.device)
         late = time.monotonic() - self._written_at >= 60 * self._settings.checkpoint_minutes
@@ -258,10 +261,10 @@ class Loop(Generic[B]):
             )
 
     def _evaluate_if_due(self, stop: StopRequest) -> bool:
-        """Evaluate if due; return whether the result is the best so far."""
+        """Evaluate if due; return whether the evaluation is the best so far."""
         step, last = self.state.step, self.state.last
         due = step == self.steps or step % self._settings.evaluate_every == 0
-        # The checkpoint of a resumed training already holds this evaluation.
+        # A resumed training does not repeat the evaluation of its checkpoint.
         if not due or (last is not None and last.step == step):
             return False
         if not self._settings.evaluation or not self._processes.first or stop.requested:
@@ -284,7 +287,7 @@ class Loop(Generic[B]):
         return True
 
     def _check_weights(self) -> None:
-        """Raise unless all weights are finite: finite gradients do not ensure finite weights."""
+        """Raise ``NymlinkError`` if a weight is not finite: finite gradients are not enough."""
         largest = get_total_norm([parameter.detach() for parameter in self._trained], norm_type=math.inf)
         if not math.isfinite(float(largest)):
             raise NymlinkError("the weights are no longer finite numbers")
@@ -305,19 +308,18 @@ class Loop(Generic[B]):
 
     @contextlib.contextmanager
     def _error_context(self, where: str, *, advice: str = "") -> Iterator[None]:
-        """Add to an error where it occurred and what to do; ``advice`` follows "Lower the learning rate"."""
+        """Add to an error's message the part of the training, ``where``, and advice on diverging weights."""
         setting = self._task.memory_setting
         try:
             with out_of_memory_advice(f"lower {setting} (now {getattr(self._settings, setting):,})"):
                 yield
-        except LostProcessError as error:
-            raise LostProcessError(f"{where}: {error}. {self._last_checkpoint()}") from error
-        except OutOfMemoryError as error:
-            raise NymlinkError(f"{where}: {error}. {self._last_checkpoint()}") from error
         except NymlinkError as error:
-            raise NymlinkError(
-                f"{where}: {error}. {self._last_checkpoint()} Lower the learning rate{advice}"
-            ) from error
+            message = f"{where}: {error}. {self._last_checkpoint()}"
+            if isinstance(error, LostProcessError):
+                raise LostProcessError(message) from error
+            if not isinstance(error, OutOfMemoryError):
+                message += f" Lower the learning rate{advice}"
+            raise NymlinkError(message) from error
 
     def _last_checkpoint(self) -> str:
         written = list(checkpoint.checkpoints(self._folder).values())
@@ -325,7 +327,7 @@ class Loop(Generic[B]):
 
 
 def trainable_parameters(model: nn.Module) -> list[nn.Parameter]:
-    """List the parameters of a model that have ``requires_grad``."""
+    """List the parameters with ``requires_grad``."""
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 

@@ -1,4 +1,4 @@
-"""Optimisers, learning-rate schedule, precision, device and memory of a training."""
+"""Steps of a training: optimiser, schedule, precision, memory."""
 
 from __future__ import annotations
 
@@ -25,16 +25,11 @@ _TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16"
 class Precision:
     """The precision of matrix products; weights, losses and the optimiser's state stay float32.
 
-    For float16 the loss is multiplied by a scale, so that small gradients do not become 0. The scale is halved when
-    gradients overflow and doubled after 2,000 steps without overflow (Micikevicius et al., "Mixed Precision
-    Training", ICLR 2018, section 3.2). In other precisions it is 1.
-
-    Args:
-        name: the precision.
-        device: the device to compute on.
+    Small gradients become 0 in float16. So a scale multiplies the loss: halved if gradients overflow, doubled
+    after 2,000 steps without overflow (Micikevicius et al., "Mixed Precision Training", ICLR 2018, section 3.2).
 
     Attributes:
-        scale: the factor to multiply a loss by.
+        scale: factor of the loss; 1 unless the precision is float16.
     """
 
     def __init__(self, name: Literal["float32", "bfloat16", "float16"], device: torch.device) -> None:
@@ -46,17 +41,17 @@ class Precision:
 
     @classmethod
     def of(cls, name: PrecisionName, device: torch.device) -> Precision:
-        """Find a precision by name; ``"auto"`` is the fastest of the device."""
+        """Return a precision by its name; for ``"auto"`` the fastest of the device."""
         return cls(cast(Any, _fastest(device) if name == "auto" else name), device)
 
     def autocast(self) -> AbstractContextManager[Any]:
-        """Compute matrix products in this precision until the block ends."""
+        """Make a context that computes matrix products in this precision."""
         enabled = self.name != "float32"
         return torch.autocast(self.device.type, _TYPES[self.name] if enabled else None, enabled=enabled)
 
     @property
     def can_overflow(self) -> bool:
-        """Whether gradients may overflow only because of the scale, so that a smaller one helps."""
+        """Whether a smaller scale may prevent an overflow."""
         return self.scale > 1
 
     def unscale(self, gradients: list[Tensor]) -> None:
@@ -76,15 +71,16 @@ class Precision:
             self.scale, self._steps_since = self.scale * 2, 0
 
     def state(self) -> dict[str, float]:
-        """State for :meth:`restore`, as JSON values."""
+        """Return the state that :meth:`restore` takes, as JSON values."""
         return {"scale": self.scale, "steps_since": self._steps_since}
 
     def restore(self, state: dict[str, float]) -> None:
+        """Restore a saved state."""
         self.scale, self._steps_since = float(state["scale"]), int(state["steps_since"])
 
 
 def find_device(name: Device, *, local_rank: int = 0) -> torch.device:
-    """Find a device by name; of several GPUs that of this process.
+    """Return a device by its name; of several GPUs that of this process.
 
     Raises:
         InputError: ``"cuda"`` without a GPU that torch can use.
@@ -103,10 +99,9 @@ def _fastest(device: torch.device) -> str:
 
 
 def use_sparse_embedding_gradients(model: nn.Module) -> None:
-    """Make the gradients of word embeddings sparse: they hold only the rows of words that occur.
+    """Make the gradients of word embeddings sparse: dense ones have some 30,000 rows for each piece of a batch.
 
-    Dense gradients have some 30,000 rows for each piece of a batch; :func:`densify_gradients` makes them once a
-    step.
+    :func:`densify_gradients` makes them dense once a step.
     """
     for module in model.modules():
         if isinstance(module, PreTrainedModel):
@@ -116,7 +111,7 @@ def use_sparse_embedding_gradients(model: nn.Module) -> None:
 
 
 def densify_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Make sparse gradients dense: AdamW updates every row, also of words that do not occur."""
+    """Make sparse gradients dense: AdamW updates every row, also those of absent words."""
     for parameter in parameters:
         if parameter.grad is not None and parameter.grad.is_sparse:
             parameter.grad = parameter.grad.to_dense()
@@ -128,7 +123,7 @@ class OutOfMemoryError(NymlinkError):
 
 @contextlib.contextmanager
 def out_of_memory_advice(advice: str) -> Iterator[None]:
-    """Turn the block's memory errors into :class:`OutOfMemoryError` with this advice."""
+    """Turn memory errors of the device or the machine into :class:`OutOfMemoryError` with advice."""
     try:
         yield
     except (torch.OutOfMemoryError, MemoryError) as error:
@@ -141,7 +136,7 @@ def out_of_memory_advice(advice: str) -> Iterator[None]:
 
 
 def adamw(parameters: Iterable[nn.Parameter], *, learning_rate: float, weight_decay: float) -> AdamW:
-    """Create AdamW as in Liu et al. (2021): weight decay on all parameters, also biases and layer norms."""
+    """Create AdamW as in Liu et al. (2021): weight decay on all parameters, biases and layer norms too."""
     return AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=True)
 
 
@@ -156,8 +151,8 @@ def adam(
     """Create Adam as in Sung et al. (2020) and Le & Nguyen (2023): weight decay is added to the gradients (L2).
 
     Args:
-        parameters: the encoder's parameters.
-        extra: a parameter outside the encoder, without weight decay: the weight of sparse scores, or the radius.
+        parameters: parameters of the encoder.
+        extra: another parameter, without weight decay: the weight of sparse scores, or the radius.
         learning_rate: learning rate of the encoder.
         weight_decay: weight decay of the encoder.
         extra_learning_rate: learning rate of ``extra``.
@@ -170,13 +165,13 @@ def adam(
 
 
 class LearningRate:
-    """Learning-rate schedule, a function of the step number alone.
+    """The learning-rate schedule: the step number alone sets the rates.
 
     Args:
         optimiser: the optimiser; the initial rate of a parameter group is its peak.
-        schedule: after the warm-up: constant, or linear or cosine decay to 0.
-        steps: the number of steps.
-        warm_up: share of the steps in which the rate rises linearly from 0.
+        schedule: after the warm-up: constant, or a linear or cosine decay to 0.
+        steps: number of steps.
+        warm_up: share of the steps with a linear rise from 0.
     """
 
     def __init__(self, optimiser: Optimizer, schedule: Schedule, *, steps: int, warm_up: float) -> None:
@@ -187,14 +182,14 @@ class LearningRate:
         self._rising = round(warm_up * steps)
 
     def set(self, step: int) -> float:
-        """Set the rates for a step (from 0); return the rate of the first parameter group."""
+        """Set the rates for a step (from 0), and return the rate of the first parameter group."""
         factor = self.factor(step)
         for group, peak in zip(self._optimiser.param_groups, self._peaks, strict=True):
             group["lr"] = peak * factor
         return self._peaks[0] * factor
 
     def factor(self, step: int) -> float:
-        """Share of the peak rate in a step."""
+        """Compute the rate in a step as a share of its peak."""
         if step < self._rising:
             return (step + 1) / self._rising
         if self._schedule == "constant":

@@ -1,4 +1,4 @@
-"""Reporting a training: ``metrics.jsonl``, one JSON object a line, and the progress bar."""
+"""``metrics.jsonl``: the metrics of a training, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MetricsLog:
 
     Args:
         path: the file.
-        step: the step to resume from: lines of later steps are removed. ``None`` to begin the file anew.
+        step: step of the checkpoint to resume from; lines of later steps are removed. ``None`` begins a new file.
 
     Raises:
         OutputError: the file cannot be written.
@@ -38,7 +38,7 @@ class MetricsLog:
             partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **values: Any) -> None:
-        """Append a line; numbers that are not finite become null, as JSON has none.
+        """Append a line; infinities and NaN become null, for JSON.
 
         Raises:
             OutputError: the file cannot be written.
@@ -52,7 +52,7 @@ def _finite(value: Any) -> Any:
 
 
 def _step(line: str) -> float:
-    """Read the step of a line; infinity for a truncated line, to remove it."""
+    """Read the step of a line; infinity for an incomplete line, so that it is removed."""
     try:
         return member(json.loads(line), "step", int)
     except ValueError:
@@ -60,14 +60,14 @@ def _step(line: str) -> float:
 
 
 class Reporter:
-    """Reports the mean metrics of every few steps.
+    """Averages the metrics of steps, and reports them every few steps.
 
     Args:
         log: the log of metrics; ``None`` in all processes but the first.
         every: steps between lines.
         batches: batches in an epoch.
         unit: the unit of batch sizes, for example ``"pairs"``.
-        progress: whether to show a progress bar when standard error is a terminal.
+        progress: show a progress bar if standard error is a terminal.
     """
 
     def __init__(self, log: MetricsLog | None, *, every: int, batches: int, unit: str, progress: bool) -> None:
@@ -81,7 +81,7 @@ class Reporter:
 
     @contextlib.contextmanager
     def shown(self, done: int, steps: int) -> Iterator[None]:
-        """Show the progress bar until the block ends, then report the remaining steps."""
+        """Show the progress bar until the block ends; then report the remaining steps."""
         disable = None if self._progress else True
         with tqdm(total=steps, initial=done, unit="step", disable=disable, dynamic_ncols=True) as self._bar:
             self._reset()
@@ -99,7 +99,7 @@ class Reporter:
 
     def epoch(self, epoch: int, figures: Mapping[str, float]) -> None:
         """Report that an epoch (from 0) has started, with the task's figures."""
-        # A line of the epoch's first step: a resumed training that starts the epoch again replaces it.
+        # A line of the epoch's first step: a training that resumes before it writes the line again.
         self._write(epoch * self._batches + 1, epoch=epoch + 1, **figures)
         self._show(f"epoch {epoch + 1}", figures)
 

@@ -1,4 +1,4 @@
-"""The output folder of a training: its record, metrics, checkpoints and result."""
+"""The output folder of a training: its record, metrics, checkpoints, and result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "n
 
 
 class OutputSettings(Protocol):
-    """Settings of a training that name the folder to write."""
+    """Settings with an output folder."""
 
     @property
     def output(self) -> str: ...
@@ -53,7 +53,7 @@ class RunFolder:
 
     Attributes:
         path: the folder.
-        identity: what a resumed training must share: recipe, data, and settings that affect the weights.
+        identity: recipe, settings that affect the weights, and data; a resumed training must share them.
     """
 
     def __init__(self, recipe: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
@@ -88,18 +88,18 @@ class RunFolder:
             yield
 
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
-        """Begin a training in the folder, which must be :meth:`locked`, or resume it.
+        """Begin or resume the training in the :meth:`locked` folder.
 
         Args:
-            processes: the processes of the training, for the record.
-            device: the device of the training, for the record.
+            processes: the processes, for the record.
+            device: the device, for the record.
             restart: replace a training in the folder.
 
         Returns:
-            The step of the checkpoint to resume from, 0 without one, or :data:`FINISHED`.
+            Step of the checkpoint to resume from; 0 for none; :data:`FINISHED` for a finished training.
 
         Raises:
-            OutputError: the folder holds something other than a training, or cannot be written.
+            OutputError: the folder does not hold a training, or cannot be written.
             InputError: it holds a training with other settings or data; the message lists the differences.
         """
         before = _record_in(self.path)
@@ -117,22 +117,22 @@ class RunFolder:
             "versions": {"python": platform.python_version(), **_versions()},
             "machine": _machine(processes, device),
         }
-        # First: without a record, the folder would be refused next time.
+        # First the record: a folder with files but no record would be refused next time.
         self._write_record()
         with output_errors(self.path):
             self.checkpoints.mkdir(exist_ok=True)
-        # Only now: a record with a result promises that the model is there.
+        # Only now, without a result in the record: a result promises a model.
         self._remove_model()
         with atomic_file(self.path / _CONFIG) as partial:
             partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
         return max(checkpoints(self.checkpoints), default=0)
 
     def require_same(self) -> None:
-        """Check that the folder holds no training that differs in the data given.
+        """Check that the folder is empty, or holds a training with the same recipe, settings, and given data.
 
         Raises:
-            OutputError: the folder holds something other than a training.
-            InputError: it holds a training that differs; the message lists the differences.
+            OutputError: the folder does not hold a training.
+            InputError: the training differs; the message lists the differences.
         """
         before = _record_in(self.path)
         if before is not None:
@@ -151,7 +151,7 @@ class RunFolder:
             result: the result of the training, as JSON values.
 
         Raises:
-            OutputError: the model cannot be written.
+            OutputError: it cannot be written.
         """
         written = self.checkpoints / "encoder"
         with atomic_directory(written) as partial:
@@ -162,7 +162,7 @@ class RunFolder:
                     f"cannot write: {error} (the disk may be full); run the same command again to write it",
                     path=self.path,
                 ) from error
-        # First the list of files, so that a later training can remove them all.
+        # First the list of files: a training that replaces this one removes them by it.
         self._record["encoder"] = sorted(file.name for file in written.iterdir())
         self._write_record()
         with output_errors(self.path):
@@ -170,7 +170,7 @@ class RunFolder:
             for file in written.iterdir():
                 os.replace(file, self.path / file.name)
             written.rmdir()
-        # Last the result, the mark of a finished training.
+        # Last the result: it marks the training as finished.
         self._record["result"] = dict(result)
         self._write_record()
 
@@ -182,7 +182,7 @@ class RunFolder:
         _write_record(self.path, self._record)
 
     def _check(self, before: Mapping[str, Any]) -> None:
-        """Raise unless recipe, settings and data are those of the training in the folder."""
+        """Raise ``InputError`` if the recipe, settings or data in the folder differ."""
         now = self.identity
         differing = differences({"recipe": before["recipe"]}, {"recipe": now["recipe"]})
         differing += differences(weight_settings(type(self._settings), before["settings"]), now["settings"])
@@ -201,7 +201,7 @@ def require_run_folder(path: Path) -> None:
     """Check that a training can write to a folder, before any input is read.
 
     Raises:
-        OutputError: the folder cannot be made or written, or holds something other than a training.
+        OutputError: the folder cannot be made or written, or does not hold a training.
     """
     require_place(path)
     if _record_in(path) is not None:
@@ -209,15 +209,15 @@ def require_run_folder(path: Path) -> None:
 
 
 def remove_training(path: Path) -> None:
-    """Remove the training in a folder, and the folder if nothing else is in it.
+    """Remove the training in a folder, and the folder if it is empty then.
 
     Raises:
-        OutputError: the folder holds something other than a training, or cannot be changed.
+        OutputError: the folder does not hold a training, or cannot be changed.
     """
     record = _record_in(path)
     if record is None:
         return
-    # First the result, which promises that the model is there.
+    # First the result: it promises a model.
     record.pop("result", None)
     _write_record(path, record)
     with output_errors(path):
@@ -226,7 +226,7 @@ def remove_training(path: Path) -> None:
         for name in (_CONFIG, _METRICS, RECORD):
             (path / name).unlink(missing_ok=True)
         for folder in (path / _CHECKPOINTS, path):
-            with suppress(OSError):  # other files are in it
+            with suppress(OSError):  # not empty
                 folder.rmdir()
 
 
@@ -249,7 +249,7 @@ def _record_in(path: Path) -> dict[str, Any] | None:
     """Read the record of the training in a folder; ``None`` if the folder is missing or empty.
 
     Raises:
-        OutputError: the folder holds something other than a training.
+        OutputError: the folder does not hold a training.
     """
     with output_errors(path):
         if not path.exists() or (path.is_dir() and all(file.name == LOCK for file in path.iterdir())):
@@ -259,7 +259,7 @@ def _record_in(path: Path) -> dict[str, Any] | None:
         for key, kind in _RECORD_TYPES.items():
             member(record, key, kind)
         if not all(isinstance(name, str) and _FILE_NAME.fullmatch(name) for name in record.get("encoder", [])):
-            raise ValueError("it lists unsafe file names for the model")
+            raise ValueError("it lists files that no encoder has")
     except (OSError, ValueError) as error:
         raise OutputError(
             f"exists and is not the folder of a training ({RECORD}: {error}): choose another output", path=path
@@ -279,7 +279,7 @@ def _versions() -> dict[str, str]:
 
 
 def _machine(processes: Processes, device: torch.device) -> dict[str, Any]:
-    """Describe the machine: speed and the last bits of numbers depend on it."""
+    """Describe the machine: speeds and the last bits of numbers depend on it."""
     kind = torch.cuda.get_device_name(device) if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
     return {
         "architecture": platform.machine(),

@@ -17,7 +17,7 @@ Figures = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """Result of learning from one batch: its loss, its size in the task's unit, and other figures to report."""
+    """The loss of a batch, its size in the task's unit, and further figures."""
 
     loss: float
     size: int
@@ -25,11 +25,11 @@ class BatchResult:
 
 
 class Task(Protocol[B]):
-    """A recipe's part of a training: batches and their gradients.
+    """A recipe's part of a training: its batches and their gradients.
 
     Attributes:
-        unit: the unit of batch sizes, for example ``"pairs"``.
-        memory_setting: the setting to lower when memory runs out.
+        unit: unit of batch sizes, for example ``"pairs"``.
+        memory_setting: setting to lower if memory runs out.
     """
 
     unit: str
@@ -40,45 +40,44 @@ class Task(Protocol[B]):
         ...
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Prepare an epoch (from 0), also when a training resumes within it; an exception may interrupt it.
+        """Prepare an epoch (from 0), also to resume within it; return figures to report, if any.
 
-        Returns:
-            Values to report, if any.
+        An exception may interrupt this.
         """
         ...
 
     def batch(self, epoch: int, number: int) -> B:
-        """Make a batch of an epoch; called in another thread.
+        """Make a batch of an epoch, in another thread.
 
-        The batch depends only on the arguments and on the start of the epoch; its ``str`` says where its content
-        comes from, for messages.
+        It depends only on the arguments and the start of the epoch. Messages show ``str(batch)``, its place in the
+        data.
         """
         ...
 
     def backward(self, batch: B) -> BatchResult:
         """Add the gradients of the batch's loss, times the precision's scale, to those of the weights.
 
-        The loop seeds torch's random numbers before, and adds up gradients over all processes after.
+        The loop seeds torch's random numbers before, and adds up the gradients of all processes after.
         """
         ...
 
 
 @runtime_checkable
 class StatefulTask(Protocol):
-    """A task with a state computed at the start of each epoch; checkpoints hold it."""
+    """A task with a state computed at the start of each epoch; checkpoints hold the state."""
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """State of the current epoch."""
+        """Return the state of the current epoch."""
         ...
 
     def restore_epoch_state(self, state: Mapping[str, Tensor]) -> None:
-        """Restore the state of a checkpoint; called before :meth:`start_epoch` of this or the next epoch."""
+        """Restore the state from a checkpoint, before :meth:`start_epoch` of its epoch or of the next."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StepEvaluation:
-    """Metrics after a number of steps."""
+    """The figures of an evaluation after a number of steps."""
 
     step: int
     figures: Figures
@@ -86,7 +85,7 @@ class StepEvaluation:
 
 @dataclass(slots=True)
 class TrainingState:
-    """The steps made, the last evaluation, and the best one if the settings name a corpus to choose it by."""
+    """Steps made, the last evaluation, and the best one by the settings' corpus, if they name one."""
 
     step: int = 0
     last: StepEvaluation | None = None

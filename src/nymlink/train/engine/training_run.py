@@ -1,4 +1,4 @@
-"""Running a training in its folder: the steps, the best weights, the result."""
+"""A training in its folder: the loop, the best weights, the result."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ S = TypeVar("S", bound=RunSettings)
 
 
 def resolve_device(settings: S) -> S:
-    """Replace ``auto`` by the actual device and precision, for the record of the training.
+    """Replace ``auto`` by a device and a precision, for the record.
 
     Raises:
-        InputError: the device or the precision is not available.
+        InputError: there is no such device.
     """
     device = find_device(settings.device, local_rank=local_rank())
     precision = Precision.of(settings.precision, device)
@@ -41,11 +41,7 @@ def resolve_device(settings: S) -> S:
 
 
 def prepare_model(model: nn.Module, device: torch.device) -> None:
-    """Put a model onto its device, in training mode.
-
-    Raises:
-        NymlinkError: the model does not fit.
-    """
+    """Put a model onto its device, in training mode; ``NymlinkError`` if it does not fit."""
     use_sparse_embedding_gradients(model)
     with out_of_memory_advice(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
         model.to(device).train()
@@ -64,22 +60,19 @@ def run_training(
     processes: Processes = SINGLE,
     progress: bool = False,
 ) -> TrainingState:
-    """Make the remaining steps of a training.
+    """Make the remaining steps of a training; other arguments and errors as in :mod:`nymlink.train.engine.loop`.
 
     Args:
         task: makes the recipe's batches and gradients.
         weights: holds all trained weights.
-        optimiser: the optimiser of these weights.
-        settings: number of steps, learning rate, intervals of evaluations and checkpoints.
-        precision: the precision and device of the task.
-        folder: the folder of the training, opened.
-        start: the step of the checkpoint to resume from; 0 for none.
+        optimiser: updates these weights.
+        settings: steps, learning rate, intervals of evaluations and checkpoints.
+        precision: precision and device of the task.
+        folder: the opened folder of the training.
+        start: step of the checkpoint to resume from; 0 for none.
         evaluate: evaluates the weights on all held-out corpora.
-        processes: the processes that make each step together.
-        progress: whether to show progress when standard error is a terminal.
-
-    Raises:
-        StoreError, StoppedError, OutputError, NymlinkError: as in :class:`~nymlink.train.engine.loop.Loop`.
+        processes: processes that share each step.
+        progress: show progress if standard error is a terminal.
     """
     loop = Loop(
         task,
@@ -106,7 +99,7 @@ def run_training(
 
 
 def restore_best(folder: RunFolder, weights: nn.Module, state: TrainingState) -> None:
-    """Load the weights of the best evaluation if the settings ask for them; else keep the last weights."""
+    """Load the weights of the best evaluation, if the settings choose by one."""
     if state.best is not None and state.best.step != state.step:
         checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[state.best.step], weights)
 
@@ -117,16 +110,16 @@ def finish_training(
     """Write the trained model and the result of the training.
 
     Args:
-        folder: the folder of the training.
+        folder: folder of the training.
         write: writes the model's files into a directory.
-        state: the state of the training after its last step.
+        state: state after the last step.
         result: the recipe's part of the result, as JSON values.
 
     Returns:
         The whole result.
 
     Raises:
-        OutputError: the model or the result cannot be written.
+        OutputError: the folder cannot be written.
     """
     kept = state.best or state.last
     step = state.best.step if state.best else state.step

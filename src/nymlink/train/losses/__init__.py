@@ -1,10 +1,9 @@
-"""Metric-learning losses over the pairs of a batch: one file a loss, in a registry that entry points extend.
+"""Registry of metric-learning losses over the pairs of a batch; entry points extend it.
 
-Each takes sets of positive and negative pairs, mined or all (:mod:`nymlink.train.losses.base`), as the equations
-of Liu et al. (2021) do. Their released code gives the mined triplets to pytorch-metric-learning instead. For
-multi-similarity, circle and triplet the result is the same. InfoNCE and lifted structure there weight a pair by
-the number of its triplets; for NCA see :class:`~nymlink.train.losses.pairwise.Nca`. The defaults here are the
-constants of that code.
+A loss takes positive and negative pairs, all or mined (:mod:`nymlink.train.losses.base`), as in the equations of
+Liu et al. (2021). Their code gives mined triplets to pytorch-metric-learning, with the same result for
+multi-similarity, circle and triplet; its InfoNCE and lifted structure weight a pair by the number of its triplets.
+For NCA see :class:`~nymlink.train.losses.pairwise.Nca`. The defaults are the constants of that code.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The interface of losses, with distances, masks and mining.
+"""What losses share: their interface, distances, masks, mining.
 
 Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 1.
 
-Matrices have A anchors × M pool rows. Usually the pool is the batch itself; if a batch is spread over processes or
-computed in pieces, the anchors are some of the pool's rows.
+All matrices have A anchors × M pool rows. The pool is the batch; the anchors are all its rows, or some, if
+processes or pieces share a batch.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from torch.nn.functional import normalize
 from nymlink.core.errors import NymlinkError
 
 _SAME_POINT: Final = 1e-6
-"""Squared distances below this are rounding errors of float32 similarities."""
+"""Smaller squared distances may be rounding errors of a float32 similarity."""
 
 
 def similarities(anchors: Tensor, pool: Tensor) -> Tensor:
-    """Compute cosine similarities in float32 at least, without autocasting: mining compares their differences.
+    """Compute cosine similarities in float32 at least: mining compares their differences.
 
     Args:
         anchors: (A, D), of any length.
@@ -45,7 +45,7 @@ def squared_distances(similarities: Tensor) -> Tensor:
 def distances(similarities: Tensor) -> Tensor:
     """Compute Euclidean distances of unit vectors from their cosine similarities: √(2 − 2 s).
 
-    Distances below 0.001 are 0 with gradient 0: the gradient of the root would be infinite.
+    Distances below 0.001 become 0, with a gradient of 0: the gradient of the root would be infinite.
     """
     squared = squared_distances(similarities)
     apart = squared > _SAME_POINT
@@ -53,7 +53,7 @@ def distances(similarities: Tensor) -> Tensor:
 
 
 def at_least_float32(values: Tensor) -> Tensor:
-    """Raise half precision to float32."""
+    """Raise half-precision values to float32; leave others as they are."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
@@ -65,13 +65,13 @@ def log_sum_exp(values: Tensor, pairs: Tensor) -> Tensor:
         pairs: bool (A, M): the values to sum.
 
     Returns:
-        (A,): very negative but finite in rows without pairs, since −∞ would make gradients NaN.
+        (A,): very negative but finite for a row without pairs: −∞ would make gradients NaN.
     """
     return _filled(values, pairs).logsumexp(1)
 
 
 def log_one_plus_sum_exp(values: Tensor, pairs: Tensor) -> Tensor:
-    """Compute log(1 + Σ exp) over the pairs of each row: (A,), 0 in rows without pairs."""
+    """Compute log(1 + Σ exp) over the pairs of each row: (A,), 0 for a row without pairs."""
     return torch.cat([_filled(values, pairs), values.new_zeros(len(values), 1)], dim=1).logsumexp(1)
 
 
@@ -85,23 +85,23 @@ def mine(
     """Find the positive and negative pairs of hard triplets.
 
     A triplet (a, p, n) of an anchor, a name of its concept and a name of another concept is hard if
-    d(a, n) − d(a, p) ≤ margin. Its pairs are the positive (a, p) and the negative (a, n); each pair counts once. A
-    positive pair is in a hard triplet if and only if it is in one with the anchor's nearest negative, a negative
-    pair if and only if it is in one with the anchor's farthest positive: O(A · M) operations, not O(A · M²).
+    d(a, n) − d(a, p) ≤ margin. Its pairs are a positive (a, p) and a negative (a, n). It is enough to compare
+    positives with the anchor's nearest negative, and negatives with its farthest positive: O(A · M) operations
+    instead of O(A · M²).
 
     Args:
         distances: (A, M): Euclidean distances of anchors to pool rows.
-        labels: integers (A,): the concept of each anchor.
-        pool_labels: integers (M,): the concept of each pool row.
-        self_columns: integers (A,): the pool row of the anchor itself, in no pair with it. Other rows with the same
-            text are ordinary positives.
+        labels: integers (A,): concept of each anchor.
+        pool_labels: integers (M,): concept of each pool row.
+        self_columns: integers (A,): pool row of the anchor itself, which makes no pair. Another row with the same
+            text is an ordinary positive.
         margin: how much farther than the positive a hard negative may be; ``None`` for all pairs.
 
     Returns:
         Positives and negatives, bool (A, M) each.
 
     Raises:
-        NymlinkError: a distance is not a finite number: the weights have diverged.
+        NymlinkError: a distance is not finite: the weights have diverged.
     """
     positives = labels[:, None] == pool_labels[None, :]
     negatives = ~positives
@@ -123,16 +123,12 @@ def mine(
 class Loss(ABC):
     """A loss over the pairs of a batch; its settings are the fields of the subclass.
 
-    A loss is the mean of terms, one for each anchor, pair or triplet (each subclass says which). For a batch split
-    over processes or pieces, add up the results of :meth:`sum_and_count`: the mean of the parts' means differs.
+    A loss is the mean of terms: of anchors, pairs or triplets. The loss of a split batch is the mean of all terms,
+    not of the parts' means: add up the results of :meth:`sum_and_count`.
     """
 
     def __post_init__(self) -> None:
-        """Check that numeric settings are finite; subclasses add their ranges.
-
-        Raises:
-            ValueError: a setting is not a finite number; the message names it.
-        """
+        """Raise ``ValueError`` for a setting that is not a finite number; a subclass adds ranges."""
         for setting in fields(self):
             value = getattr(self, setting.name)
             if setting.type in (float, "float") and not _is_finite(value):
@@ -142,24 +138,24 @@ class Loss(ABC):
         """Compute the loss of a batch.
 
         Args:
-            similarities: (A, M): cosine similarities; half precision is raised to float32.
-            positives: bool (A, M): the pairs to pull together; see :func:`~nymlink.train.losses.base.mine`.
-            negatives: bool (A, M): the pairs to push apart.
+            similarities: (A, M): cosine similarities of A anchors to M pool rows.
+            positives: bool (A, M): pairs to pull together; see :func:`mine`.
+            negatives: bool (A, M): pairs to push apart.
 
         Returns:
-            (): the mean of the terms, at least 0; 0 with a gradient of zeros without terms.
+            (): mean of the terms, at least 0; 0, with gradients of 0, without terms.
 
         Raises:
-            ValueError: the arguments are not of one shape (A, M).
+            ValueError: the shapes differ.
         """
         total, count = self.sum_and_count(similarities, positives, negatives)
         return total / count.clamp(min=1)
 
     def sum_and_count(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the sum of the terms (a scalar with a gradient) and their number (a scalar without one).
+        """Compute the sum of the terms, a scalar with a gradient, and their number.
 
         Raises:
-            ValueError: the arguments are not of one shape (A, M).
+            ValueError: the shapes differ.
         """
         shapes = {tuple(similarities.shape), tuple(positives.shape), tuple(negatives.shape)}
         if len(shapes) != 1 or similarities.ndim != 2:
@@ -171,10 +167,10 @@ class Loss(ABC):
 
     @abstractmethod
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute sum and number of the terms from checked inputs."""
+        """Compute the sum and number of the terms of checked input."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Settings as JSON values."""
+        """Return the settings as JSON values."""
         return asdict(self)
 
 
@@ -183,7 +179,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def require_positive(**settings: float) -> None:
-    """Raise ``ValueError`` with the name of a setting that is not above 0."""
+    """Raise ``ValueError`` for a setting that is not above 0."""
     for name, value in settings.items():
         if not value > 0:
             raise ValueError(f"{name} must be above 0, not {value}")

@@ -1,16 +1,18 @@
 """Losses over pairs of names.
 
-- Circle: Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
-- InfoNCE: Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4;
-  with a temperature: He et al., "Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020),
-  equation 1.
-- Lifted structure: Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016),
-  equation 4.
-- Multi-similarity: Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR
-  2019); Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
-- NCA: Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
-- Marginal likelihood: Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020),
-  section 3.
+Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
+
+Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4; He et al.,
+"Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020), equation 1, add a temperature.
+
+Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016), equation 4.
+
+Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR 2019); Liu et al.,
+"Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
+
+Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
+
+Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3.
 """
 
 from __future__ import annotations
@@ -37,11 +39,11 @@ from nymlink.train.losses.base import (
 class Circle(Loss):
     """Circle loss: log(1 + Σ_n exp(γ w_n (s_n − m)) · Σ_p exp(−γ w_p (s_p − 1 + m))).
 
-    Mean over anchors with a positive and a negative. The weights w_p = max(0, 1 + m − s_p) and
+    The mean over anchors with a positive and a negative. The weights w_p = max(0, 1 + m − s_p) and
     w_n = max(0, s_n + m) have no gradient: pairs far from their optimum count more.
 
     Attributes:
-        m: relaxation margin: similarities of positives should be above 1 − m, those of negatives below m.
+        m: relaxation margin m; similarities of positives should be above 1 − m, those of negatives below m.
         gamma: scale γ.
     """
 
@@ -65,10 +67,10 @@ class Circle(Loss):
 class Cosine(Loss):
     """Cosine embedding loss: 1 − s for a positive pair, max(0, s − margin) for a negative pair.
 
-    Mean over all pairs. Liu et al. (2021, appendix B.2) compare with it, after Phan et al. (2019), without code.
+    The mean over all pairs. Liu et al. (2021, appendix B.2) compare with it, without released code.
 
     Attributes:
-        margin: negatives below this similarity cost nothing.
+        margin: the similarity below which a negative costs nothing.
     """
 
     margin: float = 0.0
@@ -88,11 +90,11 @@ class Cosine(Loss):
 class InfoNce(Loss):
     """InfoNCE: −log(exp(s_p / τ) / (exp(s_p / τ) + Σ_n exp(s_n / τ))).
 
-    Mean over positive pairs (a, p); n are the negatives of anchor a. Other positives of a are not in the
-    denominator.
+    The mean over positive pairs (a, p); n are the negatives of the anchor a. The denominator leaves out the
+    anchor's other positives.
 
     Attributes:
-        temperature: τ, divides the similarities; 0.07 in He et al., 0.5 in van den Oord et al.
+        temperature: τ; 0.07 in He et al., 0.5 in van den Oord et al.
     """
 
     temperature: float = 0.07
@@ -112,12 +114,11 @@ class InfoNce(Loss):
 class LiftedStructure(Loss):
     """Lifted structure loss: ½ max(0, J)² of each positive pair (i, j).
 
-    J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), with the Euclidean distance d.
-    Mean over positive pairs. The negatives of j are read from row j, so anchors and pool must be the same rows in
-    the same order.
+    J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), where d is the Euclidean
+    distance. The mean over positive pairs. Anchors and pool must be the same rows in the same order.
 
     Attributes:
-        margin: negatives nearer than this cost most.
+        margin: the distance below which negatives cost most.
     """
 
     margin: float = 1.0
@@ -143,14 +144,14 @@ class LiftedStructure(Loss):
 class MultiSimilarity(Loss):
     """Multi-similarity loss: 1/α · log(1 + Σ_p exp(−α (s_p − ε))) + 1/β · log(1 + Σ_n exp(β (s_n − ε))).
 
-    Mean over all anchors, also those without pairs.
+    The mean over all anchors, including those without pairs.
 
     Attributes:
         alpha: scale α of the positives.
         beta: scale β of the negatives.
         epsilon: offset ε of the similarities.
-        alpha_on: ``"positives"`` as in Wang et al. and the authors' code; ``"negatives"`` exchanges α and β, as in
-            the equation printed in Liu et al.
+        alpha_on: ``"positives"`` as in Wang et al. and the code of Liu et al.; ``"negatives"`` exchanges the two
+            scales, as the printed equation of Liu et al. does.
     """
 
     alpha: float = 1.0
@@ -180,8 +181,8 @@ class MultiSimilarity(Loss):
 class Nca(Loss):
     """NCA loss: −log(Σ_p exp(−scale · d_p²) / (Σ_p exp(−scale · d_p²) + Σ_n exp(−scale · d_n²))).
 
-    Mean over anchors with a positive; d are Euclidean distances. With mining, only mined pairs count. The code of
-    Liu et al. (2021) instead sums over all rows and weights an anchor by the number of its mined triplets.
+    The mean over anchors with a positive; d are Euclidean distances. The code of Liu et al. (2021) instead sums
+    over all rows, mined or not, and weights an anchor by the number of its mined triplets.
 
     Attributes:
         scale: factor of the squared distances.
@@ -203,10 +204,11 @@ class Nca(Loss):
 
 @dataclass(frozen=True, kw_only=True)
 class Triplet(Loss):
-    """Triplet loss: max(0, d(a, p) − d(a, n) + margin), with the Euclidean distance d.
+    """Triplet loss: max(0, d(a, p) − d(a, n) + margin), where d is the Euclidean distance.
 
-    Mean over violated triplets (a, p, n): every positive of an anchor with every negative of it. Mined pairs form
-    more triplets than were mined, but with a larger margin for mining the additional ones are not violated.
+    The mean over violated triplets (a, p, n): each positive of an anchor with each of its negatives. Mined pairs
+    make more triplets than were mined; if the margin of mining is larger, these are not violated and change
+    nothing.
 
     Attributes:
         margin: how much farther than the positive a negative should be.
@@ -220,7 +222,7 @@ class Triplet(Loss):
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
         euclidean = distances(similarities)
-        # Anchors have few positives: a row per positive pair takes far less memory than all triplets.
+        # Anchors have few positives: a row for each positive pair takes little memory.
         anchors, columns = positives.nonzero(as_tuple=True)
         violations = euclidean[anchors, columns][:, None] - euclidean[anchors] + self.margin
         violations = violations.clamp(min=0).masked_fill(~negatives[anchors], 0)
@@ -228,17 +230,17 @@ class Triplet(Loss):
 
 
 def marginal_likelihood_loss(scores: Tensor, positives: Tensor) -> Tensor:
-    """Compute −log Σ_p P(p), with the softmax probabilities P of a query's positive candidates.
+    """Compute −log Σ_p P(p): the negative log of the total softmax probability of a query's positives.
 
-    Both sums are computed as logarithms: neither underflows. The authors' code drops rows whose sum underflows to
-    0, although they have most to teach.
+    Logarithms of both sums do not underflow. The authors' code drops rows with an underflow, which have most to
+    teach.
 
     Args:
-        scores: float (B, k): scores of the candidates, padded with ``-inf``.
-        positives: bool (B, k): whether a candidate is a name of a gold concept.
+        scores: float (B, k): scores of the candidates of each query; ``-inf`` for missing ones.
+        positives: bool (B, k): candidates that name a gold concept of the query.
 
     Returns:
-        (): the mean over rows with a positive; 0 without any.
+        (): mean over the rows with a positive; 0 for none.
     """
     with_positive = positives.any(1)
     scores, positives = scores[with_positive], positives[with_positive]

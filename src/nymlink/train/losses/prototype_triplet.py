@@ -1,9 +1,9 @@
 """The prototype-based triplet loss and soft-radius neighbours, for contextual re-ranking.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
-Analytics 2023), sections 3.2.2 and 3.2.3. A cluster is the mentions of one concept in one document. Its
-*prototype*, the mean of their vectors, is compared with concepts. With clusters of one mention this is the plain
-triplet loss.
+Analytics 2023), sections 3.2.2 and 3.2.3. The mentions of one concept in one document are a cluster. Its
+prototype, the mean of its mentions' vectors, is compared with concepts; for one mention this is the plain triplet
+loss.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class LossConstants:
         margin: margin of the triplet loss.
         radius: initial radius λ.
         radius_learning_rate: learning rate of the radius.
-        epsilon: ε: a neighbour may be this much farther away than the radius.
-        learned_spread: 0 for a constant ε; else ε is this factor times the learned spread of largest distances
-            about the radius, initially ``epsilon``.
-        singletons: whether clusters of one mention, with largest distance 0, count for the radius.
+        epsilon: ε, the tolerance of a neighbour beyond the radius.
+        learned_spread: 0 for a constant ε. Otherwise ε is this factor times the learned spread of largest
+            distances about the radius, with the initial value ``epsilon``.
+        singletons: whether clusters of one mention (largest distance 0) count for the radius.
     """
 
     margin: float
@@ -44,16 +44,17 @@ PRESETS: Final[dict[Preset, LossConstants]] = {
     "paper": LossConstants(1.6, 11.0, 0.01, 1.0, 0.0, True),
     "release": LossConstants(1.15, 10.0, 0.01, 1.0, 1.5, False),
 }
-"""Constants of the paper for BC5CDR (for MedMentions: margin 1.2, radius learning rate 0.005), and of its code."""
+"""Constants of the paper for BC5CDR (for MedMentions: margin 1.2, radius learning rate 0.005), and of the authors'
+code."""
 
 
 def triplet_loss(queries: Tensor, positives: Tensor, negatives: Tensor, *, margin: float) -> Tensor:
-    """Compute the triplet hinge loss max(0, d⁺ − d⁻ + margin) of Euclidean distances; equation 3.
+    """Compute the triplet hinge loss max(0, d⁺ − d⁻ + margin); Le & Nguyen (2023), equation 3.
 
     Args:
         queries: float (B, D): prototypes, or single mentions.
-        positives: float (B, D): vectors of the gold concepts, at distance d⁺.
-        negatives: float (B, D): vectors of wrong concepts, at distance d⁻.
+        positives: float (B, D): gold concepts, at the Euclidean distance d⁺.
+        negatives: float (B, D): wrong concepts, at the Euclidean distance d⁻.
         margin: how much nearer the positive should be.
 
     Returns:
@@ -74,8 +75,8 @@ def prototypes(vectors: Tensor, groups: Tensor, members: Tensor, count: int) -> 
 
     Args:
         vectors: float (M, D).
-        groups: int64 (M): the group of each vector.
-        members: bool (M): the vectors that count; at least one of each group.
+        groups: int64 (M): group of each vector.
+        members: bool (M): the vectors that count, at least one of each group.
         count: B, the number of groups.
 
     Returns:
@@ -114,7 +115,7 @@ def nearest_candidates(
         count: how many to find, at most k.
 
     Returns:
-        int64 (B, min(count, k)): rows of concepts, nearest first, padded with −1.
+        int64 (B, min(count, k)): rows of concepts, the nearest first; −1 after the last.
     """
     distances = row_distances(anchors.unsqueeze(1), concepts[candidates].float()).masked_fill(~allowed, math.inf)
     places = torch.argsort(distances, dim=1, stable=True)[:, :count]
@@ -122,7 +123,7 @@ def nearest_candidates(
 
 
 def nearest_concept(anchors: Tensor, concepts: Tensor, allowed: Tensor) -> Tensor:
-    """Find the nearest allowed concept of each anchor; all anchors have the same candidates.
+    """Find the nearest allowed concept of each anchor; all anchors share the concepts.
 
     Args:
         anchors: float (B, D).
@@ -132,7 +133,7 @@ def nearest_concept(anchors: Tensor, concepts: Tensor, allowed: Tensor) -> Tenso
     Returns:
         int64 (B): rows of concepts, the first of equals; −1 for none.
     """
-    # cdist does not hold B × P × D differences. Its matrix products are off: their rounding changes orders.
+    # cdist does not hold the B × P × D differences; rounding of its matrix products would change the order.
     distances = torch.cdist(anchors, concepts.float(), compute_mode="donot_use_mm_for_euclid_dist")
     rows = distances.masked_fill(~allowed, math.inf).argmin(1)
     return rows.masked_fill(~allowed.any(1), -1)
@@ -142,8 +143,8 @@ class SoftRadius(nn.Module):
     """The learned radius of an anchor's neighbours; Le & Nguyen (2023), algorithm 1.
 
     Attributes:
-        lengths: (2): the radius λ, and the spread of largest distances about it, trained only by presets with a
-            learned spread.
+        lengths: (2): the radius λ, and the spread of largest distances about it (see
+            :attr:`LossConstants.learned_spread`).
     """
 
     def __init__(self, constants: LossConstants, *, radius: float, device: torch.device) -> None:
@@ -154,19 +155,19 @@ class SoftRadius(nn.Module):
 
     @property
     def threshold(self) -> float:
-        """Largest distance of a neighbour from its anchor: λ + ε."""
+        """Largest distance of a neighbour: λ + ε."""
         radius, spread = self.lengths.tolist()
         return float(radius + spread * (self._constants.learned_spread or 1.0))
 
     def loss(self, farthest: Tensor, sizes: Tensor) -> Tensor:
-        """Compute the loss of the radius, (λ − r)², and of the learned spread; algorithm 1, line 13.
+        """Compute the loss of the radius, (λ − r)², and of a learned spread; algorithm 1, line 13.
 
         Args:
             farthest: float (B): r, the largest distance of a neighbour of each anchor.
-            sizes: int64 (B): mentions of each cluster.
+            sizes: int64 (B): number of mentions of each cluster.
 
         Returns:
-            (): the mean over the clusters that count; 0 without any.
+            (): mean over the clusters that count; 0 for none.
         """
         farthest = farthest.detach() if self._constants.singletons else farthest.detach()[sizes > 1]
         radius, spread = self.lengths

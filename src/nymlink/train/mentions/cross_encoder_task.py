@@ -29,11 +29,11 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Mentions that share one computation graph.
+    """Mentions that share a computation graph.
 
     Attributes:
-        tokens: joint inputs of each mention with each of its concepts, the right one first.
-        counts: concepts of each mention, at least two.
+        tokens: joint inputs of each mention with its concepts, the right one first.
+        counts: number of concepts of each mention, at least two.
     """
 
     tokens: Tokens
@@ -42,13 +42,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class CrossBatch:
-    """A batch of mentions with their concepts.
-
-    Attributes:
-        mentions: the number of mentions.
-        pieces: the mentions with a wrong concept.
-        place: epoch and mentions, for messages.
-    """
+    """A batch: the number of its mentions, pieces of those with a wrong concept, and its place for messages."""
 
     mentions: int
     pieces: Sequence[Piece]
@@ -61,15 +55,8 @@ class CrossBatch:
 class CrossEncoderTask:
     """Learns to score the gold concept of a mention above wrong candidates; a ``Task``.
 
-    Half of the wrong candidates are the index's first, the hardest. The others are drawn at random from the rest in
-    each epoch, since a model could score unseen candidates highest.
-
-    Args:
-        cross: the cross-encoder to train.
-        examples: the mentions with their candidates.
-        vocabulary: the vocabulary of the concepts.
-        settings: the settings.
-        precision: the precision to compute in.
+    Half of the wrong candidates are the first of the index, the hardest. Each epoch draws the others from the
+    rest: a model without training on them could score them highest.
     """
 
     unit = "mentions"
@@ -122,7 +109,7 @@ class CrossEncoderTask:
                 self._cross.model, piece.tokens, self._precision, graph_tokens=self._settings.graph_tokens
             )
             scores = encoding.vectors.requires_grad_()
-            # The loss is a sum over mentions: gradients of the pieces add up to those of the batch.
+            # A sum over mentions: the gradients of the pieces add up to the batch's.
             piece_loss = listwise_loss(scores[:, 0], piece.counts) / total
             (gradient,) = torch.autograd.grad(piece_loss * self._precision.scale, scores)
             encoding.backward(gradient)
@@ -155,16 +142,11 @@ class CrossEncoderTask:
 
 
 def listwise_loss(scores: Tensor, counts: Sequence[int]) -> Tensor:
-    """Compute −log softmax(scores)[right]: the cross entropy of a mention's right concept among its concepts.
-
-    Wu et al. (2020), section 4.2.
+    """Compute the sum over mentions of −log softmax(scores)[right]; Wu et al. (2020), section 4.2.
 
     Args:
-        scores: float (N): scores of the concepts, mention by mention, the right concept first.
-        counts: concepts of each mention; their sum is N.
-
-    Returns:
-        (): the sum over all mentions.
+        scores: float (N): scores of the concepts of each mention, the right concept first.
+        counts: number of concepts of each mention; their sum is N.
     """
     rows = pad_sequence(list(torch.split(scores, list(counts))), batch_first=True, padding_value=-math.inf)
     return (rows.logsumexp(1) - rows[:, 0]).sum()

@@ -38,17 +38,17 @@ from nymlink.train.mentions.reranker_examples import Examples
 from nymlink.train.settings.reranker_recipes import RerankSettings
 
 _MEASURED: Final = 512
-"""Clusters of the first batches, measured for the unit of lengths."""
+"""Clusters of the first batches, from which the unit of lengths is computed."""
 
 _CONCEPTS: Final = 4096
 """Concepts encoded between two updates of the progress bar."""
 
 _COMPARED: Final = 256
-"""Mentions compared with all their candidates at a time."""
+"""Mentions compared with their candidates at a time."""
 
 
 class DualEncoderWeights(nn.Module):
-    """All trained weights: both encoders, and the radius of soft-radius neighbours if it is learned."""
+    """All trained weights: both encoders, and the radius of neighbours, which only ``prototype-srn`` learns."""
 
     def __init__(self, dual: DualEncoder, radius: SoftRadius, *, learned: bool) -> None:
         super().__init__()
@@ -62,10 +62,10 @@ class GroupBatch:
 
     Attributes:
         mentions: int64 (M): numbers of the mentions among the examples.
-        groups: int64 (M), ascending: the group of each mention.
-        anchors: int64 (B): the anchor of each group, as a position among the M.
-        tokens: the inputs of the mentions.
-        place: epoch and groups, for messages.
+        groups: int64 (M), ascending: group of each mention.
+        anchors: int64 (B): anchor of each group, as a position among the M.
+        tokens: inputs of the mentions.
+        place: epoch and numbers of the groups, for messages.
     """
 
     mentions: Ints
@@ -81,20 +81,20 @@ class GroupBatch:
 class DualEncoderTask:
     """Brings mentions in context nearer to their gold concept than to wrong candidates; a ``StatefulTask``.
 
-    A group is a mention, a random mention of a cluster, or a whole cluster (setting ``loss``). The negative is the
-    wrong candidate nearest to the anchor by the current weights ("online hardest negative", section 3.2.2), among
-    the ``shortlist`` nearest at the start of the epoch: to encode all 64 in each step would cost four times as
-    much. Candidates are those of the anchor, or of all mentions of the batch (setting ``negatives``).
+    A group is a mention, a random mention of a cluster, or a whole cluster (setting ``loss``). Its negative is the
+    wrong candidate nearest to its anchor by the current weights ("online hardest negative", section 3.2.2), from
+    the candidates nearest at the start of the epoch (setting ``shortlist``): all 64 would cost four times as much.
+    The candidates are those of the anchor, or of all mentions of the batch (setting ``negatives``).
 
     Args:
         weights: the weights to train.
-        examples: the mentions with their candidates.
-        entities: the inputs of the examples' concepts.
+        examples: mentions with candidates.
+        entities: inputs of the examples' concepts.
         settings: the settings.
         margin: margin of the triplet loss.
         radius: mean radius of clusters in units of ``unit_length``, for the setting ``scaling``.
         precision: the precision to compute in.
-        progress: whether to show progress when standard error is a terminal.
+        progress: show progress if standard error is a terminal.
 
     Attributes:
         unit_length: unit of all lengths; computed before the first epoch if ``scaling`` is ``"auto"``.
@@ -136,7 +136,7 @@ class DualEncoderTask:
         return len(self._examples) if self._settings.loss == "triplet" else self._examples.clusters
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Search the epoch's wrong candidates with the current weights, unless they were restored."""
+        """Search wrong candidates with the current weights, unless a checkpoint restored them."""
         if epoch == self._epoch:
             return None
         if epoch == 0 and self._settings.scaling == "auto":
@@ -146,7 +146,7 @@ class DualEncoderTask:
         return {"with_gold": self._examples.with_gold, "unit_length": self.unit_length}
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """Wrong candidates of the epoch, found with the weights at its start."""
+        """Return the wrong candidates, which depend on the weights at the start of the epoch."""
         if self._epoch is None:
             return {}
         unit = torch.tensor(self.unit_length, dtype=torch.float64)
@@ -193,7 +193,7 @@ class DualEncoderTask:
             )
             distances = row_distances(vectors, vectors[anchors][groups]) / self.unit_length
             neighbours = distances <= (self._weights.radius.threshold if self._soft else np.inf)
-            # A prototype has at least one mention, however small the radius.
+            # A prototype has at least one mention, however small the radius becomes.
             neighbours[anchors] = True
             farthest = group_maxima(distances, groups, neighbours, count)
             anchor_mentions = batch.mentions[anchors.cpu().numpy()]
@@ -228,9 +228,9 @@ class DualEncoderTask:
         return self._settings.loss == "prototype-srn"
 
     def _hardest_negatives(self, anchors: Tensor, numbers: Ints, mentions: Ints) -> Ints:
-        """Find the wrong candidate nearest to each anchor by the current weights.
+        """Find the wrong candidate nearest to each anchor of a batch, by the current weights.
 
-        Chosen anew in each step: a few steps push a candidate away.
+        Each step chooses anew: a few steps push a candidate away.
 
         Args:
             anchors: float (B, D): vectors of the anchors.
@@ -238,7 +238,7 @@ class DualEncoderTask:
             mentions: int64 (M): numbers of all mentions of the batch.
 
         Returns:
-            int64 (B): positions among the examples' concepts, never a gold concept; −1 for none.
+            int64 (B): positions among the examples' concepts; −1 for none.
         """
         batch = self._settings.negatives == "batch"
         shortlists = self._negatives[mentions if batch else numbers]
@@ -257,9 +257,9 @@ class DualEncoderTask:
         return np.where(positions >= 0, rows[positions], -1)
 
     def _nearest_wrong_candidates(self) -> Ints:
-        """Find the nearest wrong candidates of each mention: int64 (M, min(shortlist, k)), −1 for none.
+        """Find each mention's nearest wrong candidates by the current weights: int64 (M, min(shortlist, k)).
 
-        If the shortlist has room for all candidates, nothing is encoded.
+        −1 stands for none. Nothing is encoded if the shortlist has room for all candidates.
         """
         dual, examples = self._weights.dual, self._examples
         if examples.candidates.shape[1] <= self._settings.shortlist:
@@ -285,14 +285,14 @@ class DualEncoderTask:
         return np.concatenate(shortlists)
 
     def _members(self, number: int, draw: int) -> Ints:
-        """Choose the mentions of a group: one mention, or all or a random one of a cluster (setting ``loss``)."""
+        """Choose the mentions of a group by the loss: a mention, or one or all of a cluster."""
         if self._settings.loss == "triplet":
             return np.array([number])
         cluster = self._examples.cluster(number)
         return cluster[[draw % len(cluster)]] if self._settings.loss == "triplet-sampled" else cluster
 
     def _mean_radius(self) -> float:
-        """Mean largest distance from the anchor, over clusters of several mentions; 0 without any."""
+        """Compute the mean of the largest distance from the anchor, over clusters of several mentions; else 0."""
         examples = self._examples
         key = seeded_keys(["epoch 0"], seed=self._settings.seed)
         numbers = permute(np.arange(min(_MEASURED, examples.clusters)), size=examples.clusters, key=key).tolist()
@@ -319,7 +319,7 @@ def _finite(vectors: Tensor) -> Tensor:
 
 
 def _ranges(total: int, size: int) -> Sequence[tuple[int, int]]:
-    """Split ``range(total)`` into (start, stop) of at most ``size``."""
+    """Cut a range of numbers into pieces: (start, stop) of each."""
     return [(start, min(start + size, total)) for start in range(0, total, size)]
 
 

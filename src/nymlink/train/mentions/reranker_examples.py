@@ -1,4 +1,4 @@
-"""Training examples of re-rankers: annotated mentions in context, with the candidates that an index retrieves."""
+"""Training examples of re-rankers: annotated mentions in context, with candidates of an index."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class ContextMention:
     """A mention as queries for the index and as a passage for the re-ranker, with its gold concepts.
 
     Attributes:
-        document: the number of its document.
+        document: number of its document.
         parts: one query, or one for each part of a composite mention.
         passage: the mention in its context; ``None`` without context or for a composite mention.
-        concept_ids: the gold ids, as written in the corpus.
+        concept_ids: gold ids of the corpus.
         gold: rows of the gold concepts in the vocabulary.
     """
 
@@ -45,10 +45,10 @@ def mentions_in_context(
     """Prepare all mentions with gold ids, in order.
 
     Args:
-        index: the index to search them in.
-        corpora: the corpora of the mentions.
-        types: types of mentions to prepare; all if empty.
-        max_length: most tokens of a mention with its context that a model reads; passages are at least as long.
+        index: the index to search.
+        corpora: corpora of the mentions.
+        types: mentions of these types only; all if empty.
+        max_length: tokens of a passage that the model reads.
     """
     resolver = GoldResolver(index.vocabulary)
     numbers = count()
@@ -69,7 +69,7 @@ def retrieve_concepts(index: Index, texts: Iterable[str], k: int) -> dict[str, R
     """Search the k best concepts of each query.
 
     Returns:
-        Query → int32 (k): concept rows, padded with :data:`~nymlink.index.hits.NONE`.
+        Query → int32 (k): concept rows, :data:`~nymlink.index.hits.NONE` after the last.
     """
     distinct = list(dict.fromkeys(texts))
     return dict(zip(distinct, index.match(distinct, k).concepts, strict=True))
@@ -80,15 +80,15 @@ class Examples:
     """M training mentions of a re-ranker, and C concepts to compare them with.
 
     Attributes:
-        passages: the mentions in context.
-        order: int64 (M): the mentions, cluster by cluster.
+        passages: mentions in context.
+        order: int64 (M): mentions, cluster by cluster.
         offsets: int64 (G + 1): cluster g, one concept in one document, is ``order[offsets[g]:offsets[g + 1]]``.
         concepts: int32 (C), ascending: concept rows of the vocabulary.
-        golds: the gold concept rows of each mention; several if its gold id was split into several concepts.
-        positives: int64 (M): the gold concept of each mention, as a position in ``concepts``.
-        candidates: int64 (M, k): positions in ``concepts``; arbitrary after the last candidate.
-        allowed: bool (M, k): whether the candidate is wrong, and so can be a negative.
-        with_gold: share of mentions with their gold concept among their candidates.
+        golds: gold concept rows of each mention; several for an id split into several concepts.
+        positives: int64 (M): gold concept of each mention, as a position in ``concepts``.
+        candidates: int64 (M, k): candidates of each mention, as positions in ``concepts``; any for missing ones.
+        allowed: bool (M, k): wrong candidates, as possible negatives.
+        with_gold: share of the mentions with a gold candidate.
         left_out: reason → number of mentions left out.
     """
 
@@ -105,12 +105,7 @@ class Examples:
 
     @classmethod
     def of(cls, index: Index, given: Iterable[ContextMention], *, k: int) -> Examples:
-        """Make examples of the mentions with a context and one gold id in the vocabulary.
-
-        Args:
-            index: the index that retrieves the candidates.
-            given: the mentions.
-            k: the number of candidates of a mention.
+        """Make examples with k candidates of the mentions with a context and one gold id of the vocabulary.
 
         Raises:
             InputError: there are no such mentions.
@@ -129,15 +124,15 @@ class Examples:
         mentions = [mention for mention, _ in usable]
         if not mentions:
             raise InputError(
-                "no mention has both a context and a gold id in the index: check that the corpus has texts, and "
-                f"is annotated with ids of this index's vocabulary. Left out: {dict(left_out)}"
+                "no mention has both a context and a gold id that is in the index: check that the corpus has "
+                f"texts, and is annotated with ids of this index's vocabulary. Left out: {dict(left_out)}"
             )
         retrieved = retrieve_concepts(index, (mention.parts[0] for mention in mentions), k)
         rows = np.stack([retrieved[mention.parts[0]] for mention in mentions])
         correct = np.array(
             [[row in mention.gold for row in line.tolist()] for mention, line in zip(mentions, rows, strict=True)]
         )
-        # If a gold id was split into several concepts, the first stands for all.
+        # The first of several gold concepts stands for all.
         gold = np.array([min(mention.gold) for mention in mentions], np.int32)
         concepts = np.unique(np.concatenate([rows[rows != NONE], gold]))
         documents = np.array([mention.document for mention in mentions])
@@ -165,5 +160,5 @@ class Examples:
         return len(self.offsets) - 1
 
     def cluster(self, number: int) -> Ints:
-        """Numbers of the mentions of a cluster."""
+        """Return the numbers of the mentions of a cluster."""
         return self.order[self.offsets[number] : self.offsets[number + 1]]

@@ -1,4 +1,4 @@
-"""Training a re-ranker, and evaluating it: held-out mentions before and after re-ranking."""
+"""Training of a re-ranker with any recipe, and its evaluation: candidates before and after re-ranking."""
 
 from __future__ import annotations
 
@@ -49,25 +49,25 @@ from nymlink.train.settings.reranker_recipes import RerankerTrainingSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Score = Callable[[Vocabulary, Sequence[Passage], Sequence[Rows]], Sequence[Scores]]
-"""Scores by the current weights, as of :meth:`~nymlink.rerank.scorer.ContextScorer.scores`."""
+"""Scores of a :class:`~nymlink.rerank.scorer.ContextScorer` for a vocabulary, with the current weights."""
 
 
 class RerankerEvaluation:
-    """Repeated evaluation on a held-out corpus; candidates are searched once.
+    """A repeatable evaluation on a held-out corpus; candidates are searched once.
 
-    All mentions with gold ids count. A mention is wrong if its gold ids are not in the vocabulary or not among its
-    candidates. A composite mention is right if each of its parts is. Composite mentions and mentions without
-    context keep the order of the index.
+    All mentions with gold ids count. A mention is wrong if its gold ids are not in the vocabulary, or not among
+    its candidates. A composite mention is right if all its parts are. Composite mentions, and mentions without
+    context, keep the order of the index.
 
     Args:
-        held_out: the corpus, and the index to link it to.
-        types: types of mentions to evaluate; all if empty.
+        held_out: the corpus and its index.
+        types: mentions of these types only; all if empty.
         candidates: k, the number of candidates of a mention.
-        max_length: tokens that the model reads of a mention with its context.
+        max_length: tokens of a mention with its context that the model reads.
         problems: collects broken input.
 
     Raises:
-        InputError: a file cannot be read, or no mention has a gold id in the vocabulary.
+        InputError: a file cannot be read, or no mention has a gold id of the vocabulary.
         StoreError: the index is missing or damaged.
     """
 
@@ -97,8 +97,8 @@ class RerankerEvaluation:
         """Compute accuracies, from 0 to 1.
 
         Returns:
-            ``acc@1`` and ``acc@5`` after re-ranking; ``retrieved@1``, the accuracy before it; ``recall``, the
-            share of mentions with a gold concept among the candidates, an upper bound.
+            ``acc@1`` and ``acc@5`` after re-ranking, ``retrieved@1`` before it, and their upper bound ``recall``:
+            the share of mentions with a gold candidate.
         """
         before = [[self._retrieved[part] for part in mention.parts] for mention in self._mentions]
         after = list(before)
@@ -145,10 +145,10 @@ class RerankerData:
     """The data of a training.
 
     Attributes:
-        examples: the training mentions with their candidates.
-        vocabulary: the vocabulary of the concepts.
-        evaluations: the evaluations on held-out corpora, by name.
-        provenance: sources of the data, as JSON values; other data make another training.
+        examples: training mentions with candidates.
+        vocabulary: vocabulary of the concepts.
+        evaluations: evaluations on held-out corpora, by name.
+        provenance: source of the data, as JSON values; a training resumes only with the same data.
     """
 
     examples: Examples
@@ -164,9 +164,9 @@ class RerankerSetup:
     Attributes:
         task: makes batches and gradients.
         weights: holds all trained weights.
-        optimiser: the optimiser of these weights.
+        optimiser: updates these weights.
         score: scores held-out mentions with the current weights.
-        result: the recipe's part of the result for the kept weights, as JSON values.
+        result: returns the recipe's part of the result, for the final weights, as JSON values.
     """
 
     task: Task[Any]
@@ -189,20 +189,18 @@ def train_reranker(
     """Train a re-ranker in one process, or resume its training; a finished training is not changed.
 
     Args:
-        recipe: the name of the recipe, for the record.
+        recipe: name of the recipe, for the record.
         settings: the settings.
         initial_model: makes the model to train.
         setup: makes task and optimiser of the model on the data.
         restart: replace a training in the output folder instead of resuming it.
-        progress: whether to show progress when standard error is a terminal.
+        progress: show progress if standard error is a terminal.
         problems: collects broken input.
 
-    Returns:
-        The result, as for :func:`nymlink.train.names.encoder_training.train_encoder`.
+    Result and errors are those of :func:`nymlink.train.names.encoder_training.train_encoder`.
 
     Raises:
-        InputError: ``torchrun`` started several processes; and the errors of
-            :func:`nymlink.train.names.encoder_training.train_encoder`.
+        InputError: ``torchrun`` started several processes.
     """
     if process_count() > 1:
         raise InputError(f"the recipe {recipe} trains in one process only: start it without torchrun")
@@ -236,7 +234,7 @@ def train_reranker(
 
 
 def held_out_scores(scorer: Callable[[M, Vocabulary], ContextScorer], model: M, precision: Precision) -> Score:
-    """Make the function that scores held-out mentions with the current weights and the training's precision."""
+    """Make a scorer of held-out mentions with the current weights, in the training's precision."""
 
     def scores(
         vocabulary: Vocabulary, passages: Sequence[Passage], candidates: Sequence[Rows]
@@ -272,7 +270,7 @@ def _open_data(settings: RerankerTrainingSettings, max_length: int, problems: Pr
             "concepts": len(examples.concepts),
             "left_out": dict(examples.left_out),
         },
-        # The candidates depend on how the index was built and on its fusion.
+        # The candidates depend on the index and its fusion, not only on the vocabulary.
         "candidates": hashlib.sha256(examples.concepts[examples.candidates].tobytes()).hexdigest(),
         **{f"evaluation.{name}": evaluation.describe() for name, evaluation in evaluations.items()},
     }

@@ -1,7 +1,9 @@
-"""Training re-rankers: a dual encoder, or a cross-encoder that reads mention and concept together.
+"""Train re-rankers: two encoders, or one that reads mention and concept together.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
-Analytics 2023); Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2.
+Analytics 2023).
+
+Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2.
 """
 
 from __future__ import annotations
@@ -31,8 +33,7 @@ def train_rerank(
 ) -> Mapping[str, Any]:
     """Train a dual encoder, or resume; see :func:`~nymlink.train.mentions.reranker_training.train_reranker`.
 
-    It writes a folder of kind ``reranker``. The result adds ``unit_length``, the unit of lengths, and with the loss
-    ``prototype-srn`` the learned ``radius`` in that unit.
+    The result also has ``unit_length``, the unit of lengths, and for ``prototype-srn`` the learned ``radius``.
     """
     setup = partial(_setup, progress=progress)
     return train_reranker(
@@ -42,9 +43,7 @@ def train_rerank(
 
 def _initial_model(settings: RerankSettings, device: torch.device) -> DualEncoder:
     config = DualEncoderConfig(
-        max_length=settings.max_length,
-        mention_start=settings.mention_start,
-        candidates=settings.candidates,
+        max_length=settings.max_length, mention_start=settings.mention_start, candidates=settings.candidates
     )
     return DualEncoder.from_encoder(
         settings.base, config, pooling=settings.pooling, attention=attention_on(device.type)
@@ -99,8 +98,7 @@ def train_cross_encoder(
 ) -> Mapping[str, Any]:
     """Train a cross-encoder, or resume; see :func:`~nymlink.train.mentions.reranker_training.train_reranker`.
 
-    It writes a folder of kind ``cross-encoder``. The result adds ``with_gold``, the share of training mentions with
-    a gold concept among their candidates.
+    The result also has ``with_gold``, the share of the training mentions with a gold candidate.
     """
     return train_reranker(
         "cross-encoder",

@@ -1,4 +1,4 @@
-"""Training an encoder, and evaluating it: held-out mentions are linked to the nearest names of a dictionary."""
+"""Training of an encoder with any recipe, and its evaluation: held-out mentions and their nearest names."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 
 class EncoderEvaluation:
-    """Repeated evaluation on a held-out corpus; corpus and dictionary are prepared once.
+    """A repeatable evaluation on a held-out corpus; the corpus and its dictionary are prepared once.
 
-    Protocol of Sung et al. (2020) and Liu et al. (2021): names are ranked by their vectors alone. A name is right
-    if one of its concepts is gold (lenient), a composite mention if each of its parts is right. Mentions without a
-    gold id in the dictionary count as wrong.
+    The protocol of Sung et al. (2020) and Liu et al. (2021): vectors alone rank the names; a name is right if one
+    of its concepts is gold (lenient), a composite mention if all its parts are right. Mentions with gold ids
+    outside the dictionary count as wrong.
 
     Args:
         held_out: the corpus and the dictionary.
-        types: types of mentions to evaluate; all if empty.
+        types: mentions of these types only; all if empty.
         problems: collects broken input.
 
     Raises:
-        InputError: a file cannot be read, or no mention has a gold id in the dictionary.
+        InputError: a file cannot be read, or no mention has a gold id of the dictionary.
     """
 
     def __init__(self, held_out: HeldOutCorpus, *, types: Collection[str] = (), problems: Problems) -> None:
@@ -120,7 +120,7 @@ def open_evaluations(
 
 
 def memoised(encode: Encode) -> Encode:
-    """Wrap an encoder so that it encodes each name once: corpora may share a dictionary."""
+    """Make an encoder encode each name once: corpora may share a dictionary."""
     known: dict[str, npt.NDArray[np.float32]] = {}
 
     def encode_new(names: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -137,10 +137,10 @@ S = TypeVar("S", bound=EncoderTrainingSettings)
 
 
 class EncoderTask(Task[B], Protocol):
-    """Task of a recipe that encodes names."""
+    """The task of a recipe that encodes names."""
 
     def names_cut(self) -> tuple[int, int]:
-        """Count truncated and encoded names of all batches so far, in all processes."""
+        """Count the truncated and the encoded names so far, in all processes."""
         ...
 
 
@@ -150,9 +150,9 @@ class TrainingSetup(Generic[B]):
 
     Attributes:
         task: makes batches and gradients.
-        weights: holds all trained weights: the encoder's and the recipe's own.
-        optimiser: the optimiser of these weights.
-        result: the recipe's part of the result for the kept weights, as JSON values.
+        weights: holds all trained weights: of the encoder and of the recipe.
+        optimiser: updates these weights.
+        result: returns the recipe's part of the result, for the final weights, as JSON values.
     """
 
     task: EncoderTask[B]
@@ -166,7 +166,7 @@ class TrainingData(Generic[B]):
     """The data of a training.
 
     Attributes:
-        provenance: sources of the data, as JSON values; other data make another training.
+        provenance: source of the data, as JSON values; a training resumes only with the same data.
         setup: makes task and optimiser of an encoder on these data.
     """
 
@@ -186,20 +186,20 @@ def train_encoder(
     """Train an encoder, or resume its training; a finished training is not changed.
 
     Args:
-        recipe: the name of the recipe, for the record.
+        recipe: name of the recipe, for the record.
         settings: the settings.
         open_data: opens the data, given a temporary folder and the collector of broken input.
         restart: replace a training in the output folder instead of resuming it.
-        progress: whether to show progress when standard error is a terminal.
+        progress: show progress if standard error is a terminal.
         problems: collects broken input.
 
     Returns:
-        ``steps`` made, ``weights_of_step`` of the kept weights, their ``figures``, and the recipe's own values;
-        empty in processes other than the first.
+        ``steps`` made, ``weights_of_step`` (the step of the final weights), its ``figures``, and the recipe's own
+        values; empty in all processes but the first.
 
     Raises:
-        InputError: the input cannot be used, or the output folder holds a training that differs.
-        OutputError: the output folder holds something else, cannot be written, or is in use.
+        InputError: the input is unusable, or the output folder holds a different training.
+        OutputError: the output folder holds something else, cannot be written, or is locked by another training.
         StoreError: the checkpoint to resume from is damaged.
         StoppedError: a signal stopped the training.
         NymlinkError: the training diverged, or ran out of memory.
@@ -263,9 +263,11 @@ def train_encoder(
 
 
 def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel:
-    attention = attention_on(device.type)
     return TorchModel.load(
-        settings.base, pooling=settings.pooling, max_length=settings.max_length, attention=attention
+        settings.base,
+        pooling=settings.pooling,
+        max_length=settings.max_length,
+        attention=attention_on(device.type),
     )
 
 
@@ -276,6 +278,7 @@ def _prepare(model: TorchModel, settings: EncoderTrainingSettings, device: torch
 
 
 def _encoder(model: TorchModel, precision: Precision, settings: EncoderTrainingSettings) -> Encode:
+    """Make an encoder of names with the current weights, for evaluation."""
 
     def encode(names: Sequence[str]) -> npt.NDArray[np.float32]:
         vectors = encode_names(model, names, precision, at_once=settings.graph_tokens)

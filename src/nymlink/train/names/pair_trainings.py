@@ -1,8 +1,8 @@
 """Trainings on pairs: synonyms, translations, annotated mentions.
 
-Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), also section 3.2; Liu
-et al., "Learning Domain-Specialised Representations for Cross-Lingual Biomedical Entity Linking" (ACL 2021), section
-2.2.
+Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), section 3.2 for
+mentions; Liu et al., "Learning Domain-Specialised Representations for Cross-Lingual Biomedical Entity Linking"
+(ACL 2021), section 2.2 for translations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 def train_sap(
     settings: SapSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
 ) -> Mapping[str, Any]:
-    """Train an encoder on synonyms, or resume; see :func:`~nymlink.train.names.self_alignment.train_on_pairs`."""
+    """Train an encoder, or resume its training.
+
+    See :func:`~nymlink.train.names.self_alignment.train_on_pairs`.
+    """
     return train_on_pairs(
         "sap", settings, partial(_synonyms, settings), restart=restart, progress=progress, problems=problems
     )
@@ -65,13 +68,14 @@ def train_translation(
     progress: bool = False,
     problems: Problems | None = None,
 ) -> Mapping[str, Any]:
-    """Train an encoder on translations, or resume; see :class:`~nymlink.pairs.translations.TranslationPairs`.
-
-    Result and errors are those of :func:`~nymlink.train.names.self_alignment.train_on_pairs`.
-    """
-    open_pairs = partial(_translations, settings)
+    """Train an encoder on translations with :func:`~nymlink.train.names.self_alignment.train_on_pairs`."""
     return train_on_pairs(
-        "translation", settings, open_pairs, restart=restart, progress=progress, problems=problems
+        "translation",
+        settings,
+        partial(_translations, settings),
+        restart=restart,
+        progress=progress,
+        problems=problems,
     )
 
 
@@ -86,21 +90,19 @@ def _translations(settings: TranslationSettings, _: Path, problems: Problems) ->
 
 
 class MentionPairs:
-    """Every mention with every name of its gold concepts, as a :class:`~nymlink.pairs.pairs.PairSequence`.
+    """Mentions paired with all names of their gold concepts, as a :class:`~nymlink.pairs.pairs.PairSequence`.
 
-    Liu et al. (2021), section 3.2. Mentions are prepared as queries, and names normalised, as in a search. Equal
-    mentions count once, as in BioSyn. Left out are pairs of equal names, and composite mentions that can be split:
-    annotations do not tell which part has which id. Other composite mentions get the names of all their concepts.
+    Mentions and names are prepared as for a search; equal ones make no pair. See
+    :func:`~nymlink.train.annotated_queries.annotated_queries` for repeated and composite mentions.
 
     Args:
-        vocabulary: the vocabulary of the names.
-        corpora: the corpora of the mentions.
-        types: types of mentions to use; all if empty.
+        vocabulary: vocabulary of the names.
+        corpora: corpora of the mentions.
+        types: mentions of these types only; all if empty.
         seed: seed of the order of pairs.
 
     Raises:
-        InputError: no mention has a gold id in the vocabulary, or no gold concept has a name other than its
-            mentions.
+        InputError: no mention has a gold id of the vocabulary, or no gold concept has another name.
     """
 
     def __init__(
@@ -150,9 +152,9 @@ class MentionPairs:
 def train_finetune(
     settings: FinetuneSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
 ) -> Mapping[str, Any]:
-    """Train an encoder on annotated mentions, or resume.
+    """Train an encoder, or resume its training.
 
-    Result and errors are those of :func:`~nymlink.train.names.self_alignment.train_on_pairs`.
+    See :func:`~nymlink.train.names.self_alignment.train_on_pairs`.
     """
     return train_on_pairs(
         "finetune", settings, partial(_mentions, settings), restart=restart, progress=progress, problems=problems

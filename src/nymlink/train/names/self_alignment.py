@@ -1,4 +1,4 @@
-"""Self-alignment pretraining (SapBERT): batches of names, the task, its training.
+"""Self-alignment pretraining (SapBERT): batches of names, and the task.
 
 Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), section 2.
 """
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NameBatch:
-    """The names of B pairs: R = 2 B rows, first the left names of all pairs, then their right names.
+    """The names of B pairs: R = 2 B rows, first all left names, then all right names.
 
-    Each process encodes its share of the U distinct names, and knows the rows of the whole batch.
+    The processes share the encoding of the U distinct names; each knows the rows of the whole batch.
 
     Attributes:
-        labels: int64 (R): concept numbers.
+        labels: int64 (R): number of each row's concept.
         groups: int64 (R): rows of one group are no negatives of each other; a concept is in one group.
-        names: int64 (R): number of the distinct name; those of process 0 come first.
-        counts: distinct names of each process; their sum is U.
-        tokens: the distinct names of this process.
-        place: epoch and pairs, for messages.
+        names: int64 (R): number of each row's distinct name; those of process 0 come first.
+        counts: number of distinct names of each process; their sum is U.
+        tokens: distinct names of this process.
+        place: epoch and numbers of the pairs, for messages.
     """
 
     labels: Ints
@@ -70,9 +70,9 @@ class NameBatches:
 
     Args:
         pairs: the sequence of pairs.
-        size: pairs in a batch, over all processes; the last batch of an epoch may have fewer.
-        tokenizer: the tokenizer, set to truncate names.
-        processes: this process, and the number of processes to share the names.
+        size: pairs of a batch, over all processes; the last batch of an epoch may have fewer.
+        tokenizer: truncates names.
+        processes: the processes that share the names.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class NameBatches:
         return -(-len(self._pairs) // self._size)
 
     def batch(self, number: int, *, epoch: int) -> NameBatch:
-        """Make a batch; it depends on ``number`` and ``epoch`` alone."""
+        """Make a batch of an epoch from these two numbers alone."""
         start = number * self._size
         stop = min(start + self._size, len(self._pairs))
         pairs = self._pairs.slice(start, stop, epoch=epoch)
@@ -110,13 +110,13 @@ class NameBatches:
 
 
 def _shares(names: Sequence[str], processes: int) -> list[Ints]:
-    """Divide names between processes, with equal shares of short and long names."""
+    """Divide names between processes; each gets as many short and long names."""
     by_length = np.argsort([len(name) for name in names], kind="stable")
     return [by_length[rank::processes] for rank in range(processes)]
 
 
 _FAR: Final = 1e4
-"""Larger than any distance of unit vectors: keeps a row out of hard triplets."""
+"""More than any distance of unit vectors, to keep a row out of hard triplets."""
 
 
 class SelfAlignmentTask:
@@ -147,13 +147,13 @@ class SelfAlignmentTask:
         return len(self._batches)
 
     def start_epoch(self, epoch: int) -> None:
-        """Do nothing: epochs differ only in the order of the pairs."""
+        """Do nothing: epochs differ only in the order of pairs."""
 
     def batch(self, epoch: int, number: int) -> NameBatch:
         return self._batches.batch(number, epoch=epoch)
 
     def backward(self, batch: NameBatch) -> BatchResult:
-        """Add the gradients of the whole batch's loss through this process's own names."""
+        """Add the gradients of the whole batch's loss, in each process through its own names."""
         encoding = EncodedBatch(
             self._model, batch.tokens, self._precision, graph_tokens=self._settings.graph_tokens
         )
@@ -184,7 +184,7 @@ class SelfAlignmentTask:
         )
 
     def names_cut(self) -> tuple[int, int]:
-        """Count the truncated and the encoded names of all batches so far, in all processes."""
+        """Count the truncated and the encoded names so far, in all processes."""
         device = self._precision.device
         return self._processes.total(self._cut, device), self._processes.total(self._encoded, device)
 
@@ -195,7 +195,7 @@ class SelfAlignmentTask:
         same = groups[:, None] == groups[None, :]
         if self._ignore_shared_names:
             same |= names[:, None] == names[None, :]
-        # Neither positives nor negatives, and so in no triplet.
+        # Neither positives nor negatives, so in no triplet.
         ignored = same & (labels[:, None] != labels[None, :])
         euclidean = distances(cosines).masked_fill(ignored, _FAR)
         positives, negatives = mine(euclidean, labels, labels, rows, margin)
@@ -203,11 +203,11 @@ class SelfAlignmentTask:
 
 
 def make_loss(name: str, settings: dict[str, Any]) -> Loss:
-    """Create a loss by name.
+    """Create a loss by its name.
 
     Raises:
-        UnknownNameError: there is no such loss; the message lists the known ones.
-        InputError: the loss has no such setting, or a value is out of range.
+        UnknownNameError: unknown loss; the message lists the known ones.
+        InputError: unknown setting, or a value out of range.
     """
     loss_class = LOSSES.get(name)
     try:
@@ -222,7 +222,12 @@ def _share(mask: Tensor, of: Tensor) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PairData:
-    """The pairs of a training, and their sources as JSON values; other sources make another training."""
+    """The pairs of a training.
+
+    Attributes:
+        pairs: the sequence of pairs.
+        provenance: source of the pairs, as JSON values; a training resumes only with the same data.
+    """
 
     pairs: PairSequence
     provenance: Mapping[str, Any]
@@ -243,8 +248,8 @@ def train_on_pairs(
     result and errors are those of :func:`~nymlink.train.names.encoder_training.train_encoder`.
 
     Raises:
-        InputError: there are no pairs, or the loss has no such setting.
-        UnknownNameError: there is no loss of that name.
+        InputError: there are no pairs, or the loss lacks a given setting.
+        UnknownNameError: unknown loss.
     """
     loss = make_loss(settings.loss, settings.loss_settings)
 

@@ -1,7 +1,7 @@
-"""The recipe BioSyn: candidates from sparse and dense search, and the likelihood summed over their synonyms.
+"""Training by synonym marginalisation (BioSyn): candidates, batches, and the task.
 
 Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3. Their code
-scores every query with every name; here no array has queries × names values.
+holds the score of every query with every name; no array here has queries × names values.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ from nymlink.train.settings.encoder_recipes import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 _NAMES: Final = 1 << 14
-"""Names encoded at a time, to hold few vectors in memory."""
+"""Names encoded at a time, to bound the memory of their vectors."""
 
 
 class CandidateLists:
-    """Q queries with up to k candidates each: fixed sparse ones, and dense ones renewed by :meth:`refresh`.
+    """Q queries with up to k candidates each: sparse ones stay, :meth:`refresh` replaces the dense ones.
 
     Args:
-        queries: the queries with their gold concepts.
-        entries: the names of the dictionary.
-        owners: int32: the concept row of each name of the vocabulary.
+        queries: queries with gold concepts.
+        entries: names of the dictionary.
+        owners: int32: concept row of each name of the vocabulary.
         size: k, the number of candidates.
-        sparse: the number of sparse candidates.
-        progress: whether to show progress when standard error is a terminal.
+        sparse: number of candidates from sparse search.
+        progress: show progress if standard error is a terminal.
 
     Attributes:
-        rows: int32 (Q, k): rows of entries, padded with :data:`~nymlink.index.hits.NONE`.
-        sparse_scores: float32 (Q, k): TF-IDF cosines of the candidates.
-        positives: bool (Q, k): whether the candidate is a name of a gold concept.
+        rows: int32 (Q, k): rows of entries, :data:`~nymlink.index.hits.NONE` after the last.
+        sparse_scores: float32 (Q, k): TF-IDF cosine of each candidate.
+        positives: bool (Q, k): candidates that name a gold concept of the query.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class CandidateLists:
         self.set_rows(np.full((len(queries), size), NONE, np.int32))
 
     def refresh(self, encode: Encode) -> None:
-        """Search dense candidates with new vectors; append them to the sparse ones."""
+        """Search dense candidates by inner products of vectors, and put them after the sparse ones."""
         texts = self._entries.texts
         queries = encode(self._texts)
         dense = Hits(np.zeros((len(queries), 0), np.int32), np.zeros((len(queries), 0), np.float32))
@@ -97,7 +97,7 @@ class CandidateLists:
         self.set_rows(append_distinct(self._sparse, dense.rows, self._size))
 
     def set_rows(self, rows: Rows) -> None:
-        """Set the candidates (int32 (Q, k), padded with ``NONE``); compute their sparse scores and positives."""
+        """Set the candidates (see :attr:`rows`); compute their sparse scores and the positives."""
         self.rows = rows
         self.sparse_scores: Scores = self._search.score(self._texts, rows)
         self.positives = np.zeros(rows.shape, bool)
@@ -107,30 +107,30 @@ class CandidateLists:
 
     @property
     def recall(self) -> float:
-        """Share of queries with a positive candidate; the others teach nothing."""
+        """Share of the queries with a positive candidate; the others teach nothing."""
         return float(self.positives.any(1).mean())
 
     def names(self, rows: Rows) -> list[str]:
-        """Texts of entries."""
+        """Look up the texts of entries."""
         texts: list[str] = self._entries.texts.take(rows).to_pylist()
         return texts
 
 
 def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
-    """Append the new dense candidates to the sparse ones, up to ``size``.
+    """Append new dense candidates to the sparse ones, up to ``size`` candidates of a query.
 
     Args:
-        sparse: int32 (Q, s): distinct rows, padded with :data:`~nymlink.index.hits.NONE`.
+        sparse: int32 (Q, s): distinct rows, :data:`~nymlink.index.hits.NONE` after the last.
         dense: int32 (Q, size): the same from dense search.
-        size: the number of candidates of a query.
+        size: number of candidates of a query.
 
     Returns:
-        int32 (Q, size), padded with ``NONE``.
+        int32 (Q, size), as the arguments.
     """
     rows = np.hstack([sparse, dense])
     absent = rows == NONE
     absent[:, sparse.shape[1] :] |= (dense[:, :, None] == sparse[:, None, :]).any(2)
-    # Stable, to keep the order of candidates.
+    # A stable sort keeps the order of the candidates.
     order = np.argsort(absent, axis=1, kind="stable")[:, :size]
     chosen: Rows = np.where(
         np.take_along_axis(absent, order, 1), np.int32(NONE), np.take_along_axis(rows, order, 1)
@@ -139,16 +139,11 @@ def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
 
 
 _MEASURED: Final = 1000
-"""Queries measured for the scale of dense scores, their mean squared vector length."""
+"""Queries that the scale of dense scores, their mean squared vector length, is measured on."""
 
 
 class BioSynModel(nn.Module):
-    """An encoder with the weight of sparse scores: score = dense + ``sparse_weight`` · sparse.
-
-    Attributes:
-        encoder: the encoder; inner products of its vectors are the dense scores.
-        sparse_weight: (1): the learned weight, initially 0.
-    """
+    """An encoder with a learned weight, at first 0: score = inner product + ``sparse_weight`` · sparse score."""
 
     def __init__(self, encoder: TorchModel, device: torch.device) -> None:
         super().__init__()
@@ -161,13 +156,13 @@ class CandidateBatch:
     """B queries with k candidates each; each distinct name is encoded once.
 
     Attributes:
-        queries: int64 (B): number of the query's name.
-        candidates: int64 (B, k): number of the candidate's name; arbitrary if not present.
-        present: bool (B, k): whether there is a candidate.
-        positives: bool (B, k): whether the candidate is a name of a gold concept.
-        sparse: float32 (B, k): sparse scores.
+        queries: int64 (B): number of each query's name.
+        candidates: int64 (B, k): number of each candidate's name; any number for a missing candidate.
+        present: bool (B, k): false for a missing candidate.
+        positives: bool (B, k): candidates that name a gold concept of the query.
+        sparse: float32 (B, k): sparse scores of the candidates.
         tokens: the distinct names.
-        place: epoch and queries, for messages.
+        place: epoch and numbers of the queries, for messages.
     """
 
     queries: Ints
@@ -183,7 +178,7 @@ class CandidateBatch:
 
 
 class SynonymMarginalisationTask:
-    """Learns to score names of gold concepts above similar names; a ``StatefulTask``."""
+    """Learns to score the names of a query's gold concepts above similar names; a ``StatefulTask``."""
 
     unit = "queries"
     memory_setting = "graph_tokens"
@@ -208,7 +203,7 @@ class SynonymMarginalisationTask:
         return -(-len(self._queries) // self._settings.batch_queries)
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Search dense candidates with the current weights, unless this epoch's were restored."""
+        """Search dense candidates with the current weights, unless a checkpoint restored them."""
         if epoch == self._epoch:
             return None
         self._lists.refresh(self._encode)
@@ -216,7 +211,7 @@ class SynonymMarginalisationTask:
         return {"with_positive": self._lists.recall, "sparse_weight": self._model.sparse_weight.item()}
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """Candidates of the epoch, found with the weights at its start."""
+        """Return the candidates, which depend on the weights at the start of the epoch."""
         if self._epoch is None:
             return {}
         return {"epoch": torch.tensor(self._epoch), "candidates": torch.from_numpy(self._lists.rows)}
@@ -270,10 +265,7 @@ class SynonymMarginalisationTask:
         return BatchResult(
             loss=loss.item(),
             size=len(queries),
-            figures={
-                "without_positive": float((~positives.any(1)).sum()),
-                "sparse_weight": weight.item(),
-            },
+            figures={"without_positive": float((~positives.any(1)).sum()), "sparse_weight": weight.item()},
         )
 
     def names_cut(self) -> tuple[int, int]:
@@ -282,7 +274,7 @@ class SynonymMarginalisationTask:
     def result(self) -> Mapping[str, Any]:
         """Return the learned weight, and the equivalent fusion weights of an index.
 
-        An index scores by cosines, this recipe by inner products: cosines times the squared vector length.
+        An index scores by cosines, this model by inner products: cosines times the squared length of the vectors.
         """
         weight = self._model.sparse_weight.item()
         vectors = self._encode([annotated.query for annotated in self._queries[:_MEASURED]])
@@ -302,8 +294,8 @@ def train_biosyn(
 ) -> Mapping[str, Any]:
     """Train an encoder and the weight of sparse scores, or resume their training.
 
-    See :func:`~nymlink.train.names.encoder_training.train_encoder`. The result adds ``sparse_weight``, the learned
-    weight, and ``fusion``, the equivalent weights of dense and sparse search in an index.
+    As :func:`~nymlink.train.names.encoder_training.train_encoder`; the result also has ``sparse_weight``, the
+    learned weight, and ``fusion``, the equivalent weights of dense and sparse search in an index.
 
     Raises:
         InputError: ``torchrun`` started several processes.
@@ -321,7 +313,7 @@ def _open_data(
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
     annotated = list(annotated_queries(vocabulary, corpora, types=settings.types))
-    # As published, a mention with several ids counts as composite even if it cannot be split.
+    # As published, a mention with several ids counts as composite, even where it cannot be split.
     queries = [query for query in annotated if len(query.concept_ids) == 1]
     if not queries:
         raise no_concept_error(settings.types)

@@ -1,4 +1,4 @@
-"""Training in stages, each from the encoder of the stage before, as in Liu et al. (ACL 2021)."""
+"""Training in stages, as in Liu et al. (ACL 2021): each stage begins with the encoder of the one before."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ _INPUTS: Final = ("vocab", "pairs", "translations", "corpora")
 def train_recipe(
     settings: StagesSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
 ) -> Mapping[str, Any]:
-    """Train an encoder in stages, or go on with the unfinished stage.
+    """Train an encoder in stages, or resume the unfinished stage.
 
-    Each stage is a training in a folder of its own in the output. A finished recipe can get further stages; stages
-    not begun can be changed. The encoder of the last stage is copied to the output.
+    Each stage has a folder in the output; the encoder of the last stage is copied to the output. Stages can be
+    added to a finished recipe, and changed before they begin.
 
     Args:
         settings: the stages.
         restart: train all stages anew.
-        progress: whether to show progress when standard error is a terminal.
+        progress: show progress if standard error is a terminal.
         problems: collects broken input.
 
     Returns:
-        The result of each stage by its name, in order.
+        Name of a stage → its result, in order.
 
     Raises:
-        InputError: an input of a stage is missing or cannot be used; a stage in the output differs from the
-            recipe's, or is not in the recipe; several processes were started.
+        InputError: an input of a stage is missing or unusable; a stage in the output differs from the recipe's, or
+            is not in the recipe; several processes were started.
         OutputError, StoreError, StoppedError, NymlinkError: as in
             :func:`~nymlink.train.names.encoder_training.train_encoder`.
     """
@@ -75,7 +75,7 @@ def train_recipe(
         last = Path(stages[-1].settings.output)
         result = {"stages": results, "encoder": file_digest(last / MANIFEST)}
         if finished and folder.result != result:
-            # Stages were added: begin the record anew, with the present recipe.
+            # Stages were added: begin the record anew.
             folder = RunFolder("stages", settings, {})
             folder.open(SINGLE, device, restart=True)
             finished = False
@@ -92,7 +92,7 @@ def _train(stage: Stage, *, progress: bool, problems: Problems | None) -> Mappin
 
 
 def _stage_folders(output: Path) -> Iterator[Path]:
-    """List the folders of stages in the output, of this recipe or another."""
+    """List the folders of stages of any recipe in the output."""
     if output.is_dir():
         for path in sorted(output.iterdir()):
             if _STAGE.fullmatch(path.name) and is_training(path):
@@ -100,11 +100,7 @@ def _stage_folders(output: Path) -> Iterator[Path]:
 
 
 def _require_same_stages(stages: list[Stage], output: Path) -> None:
-    """Check that the stages in the output are those of the recipe, before any is trained.
-
-    Raises:
-        InputError: a stage has other settings, or is not in the recipe.
-    """
+    """Raise ``InputError`` if a stage in the output has other settings, or is not in the recipe."""
     named = {stage.name: stage for stage in stages}
     for path in _stage_folders(output):
         if path.name not in named:
@@ -118,11 +114,7 @@ def _require_same_stages(stages: list[Stage], output: Path) -> None:
 
 
 def _require_inputs(settings: EncoderTrainingSettings) -> None:
-    """Check that all input files exist, rather than find one missing after hours.
-
-    Raises:
-        InputError: a file is missing.
-    """
+    """Raise ``InputError`` for a missing input file, before the earlier stages are trained."""
     for name in _INPUTS:
         given = getattr(settings, name, None) or ()
         for path in (given,) if isinstance(given, str) else given:
@@ -131,7 +123,7 @@ def _require_inputs(settings: EncoderTrainingSettings) -> None:
 
 
 def _copy_encoder(stage: Path, target: Path) -> None:
-    """Copy the encoder's files that a training wrote."""
+    """Copy the files of the encoder that a training wrote."""
     for name in json.loads((stage / RECORD).read_text(encoding="utf-8"))["encoder"]:
         source = stage / name
         (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target / name)

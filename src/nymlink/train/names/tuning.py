@@ -1,4 +1,4 @@
-"""LoRA through peft: low-rank updates of attention weights, merged into plain weights after training.
+"""Adapters, or LoRA through peft: low-rank updates of attention weights, merged after training.
 
 Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models" (ICLR 2022).
 """
@@ -35,17 +35,12 @@ TARGETS: Final = {
     "roberta": _BERT_LIKE,
     "xlm-roberta": _BERT_LIKE,
 }
-"""Model type → the layers that get updates: those of queries and values, as in the paper, section 4.2."""
+"""Model type → updated layers: of queries and values, as in section 4.2 of the paper."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoraSettings:
-    """The settings of LoRA.
-
-    Attributes:
-        rank: r, the rank of the update of each weight matrix.
-        alpha: α; the update is scaled by α / r.
-    """
+    """Settings of LoRA: the rank r of an update, and α; updates are scaled by α / r."""
 
     rank: int = 16
     alpha: int = 32
@@ -56,7 +51,7 @@ class LoraSettings:
 
 
 def add_lora(model: PreTrainedModel, settings: LoraSettings) -> PeftModel:
-    """Freeze a model, and add low-rank updates to be trained.
+    """Freeze a model, and add trainable low-rank updates.
 
     Raises:
         InputError: :data:`TARGETS` does not have this type of model; the message lists its linear layers.
@@ -84,10 +79,7 @@ def merge_lora(model: PeftModel) -> PreTrainedModel:
 
 
 def add_tuning(model: TorchModel, settings: EncoderTrainingSettings) -> None:
-    """Freeze and extend a model for adapter or LoRA tuning; parameters with ``requires_grad`` are then trained.
-
-    New weights are drawn from torch's random numbers: seed them before.
-    """
+    """Freeze and extend a model for adapter or LoRA tuning; seed torch before, for the new weights."""
     if settings.tuning == "adapters":
         model.add_adapters(AdapterSettings(reduction=settings.adapter_reduction))
     elif settings.tuning == "lora":
@@ -96,10 +88,7 @@ def add_tuning(model: TorchModel, settings: EncoderTrainingSettings) -> None:
 
 
 def write_tuned(model: TorchModel, settings: EncoderTrainingSettings, folder: Path) -> None:
-    """Write an encoder into a folder, with a manifest (see :meth:`TorchModel.save`).
-
-    LoRA's updates are merged into the weights; ``model`` cannot be used afterwards.
-    """
+    """Write an encoder with :meth:`TorchModel.save`, LoRA merged; ``model`` cannot be used afterwards."""
     if settings.tuning == "lora":
         model.transformer = merge_lora(cast("PeftModel", model.transformer))
     model.save(folder)

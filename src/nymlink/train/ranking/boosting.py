@@ -19,7 +19,7 @@ from nymlink.rank.trees import Numbers, Trees
 
 _BINS = 64
 _SAMPLED = 100_000
-"""Values of a feature that its thresholds are chosen by, at most."""
+"""Most values of a feature to choose its thresholds by."""
 
 _LEAST_CURVATURE = 1e-6
 
@@ -29,13 +29,13 @@ class BoostingSettings:
     """Settings of the boosting of trees.
 
     Attributes:
-        trees: how many trees.
-        depth: questions that each asks.
-        rate: share of its values that a tree adds.
-        ridge: L2 penalty of the values.
-        features: share of the features that a tree may ask for, drawn anew for each.
-        questions: share of the questions that a tree learns from, drawn anew for each.
-        seed: of the draws.
+        trees: number of trees.
+        depth: depth of a tree.
+        rate: learning rate.
+        ridge: L2 penalty of the values of leaves.
+        features: share of the features drawn for each tree.
+        questions: share of the questions drawn for each tree.
+        seed: seed of the draws.
     """
 
     trees: int = 200
@@ -60,13 +60,13 @@ def boost(
     """Learn trees.
 
     Args:
-        numbers: float32 (N, F): features of N candidates, those of one question one after the other.
-        starts: int64 (Q): the first candidate of each question; each has one at least.
-        right: bool (N): whether a candidate is right.
-        weights: float64 (Q): of each question.
-        settings: of the boosting.
-        start: float64 (N): scores that the trees are added to; ``None`` for 0.
-        progress: show progress when standard error is a terminal.
+        numbers: float32 (N, F): features of N candidates, question by question.
+        starts: int64 (Q): first candidate of each question; each has at least one.
+        right: bool (N): right candidates.
+        weights: float64 (Q): weights of the questions.
+        settings: settings of the boosting.
+        start: float64 (N): scores that the trees add to; ``None`` for 0.
+        progress: show progress if standard error is a terminal.
 
     Raises:
         InputError: no feature has two values.
@@ -122,10 +122,10 @@ def _grow(
     thresholds: list[Numbers],
     settings: BoostingSettings,
 ) -> tuple[list[tuple[int, int]], Ints]:
-    """Choose level after level the feature and threshold that lower the loss most in all leaves together.
+    """Choose for each level the feature and threshold that lower the total loss most.
 
     Returns:
-        Each level's feature and number of its threshold; the leaf of each candidate that was drawn.
+        Feature and number of the threshold of each level; leaf of each drawn candidate.
     """
     leaves = np.zeros(len(drawn), np.int64)
     own = {column: bins[column][drawn] for column in columns}
@@ -160,9 +160,9 @@ def _leaves(bins: list[npt.NDArray[np.uint8]], asked: list[tuple[int, int]], row
 
 
 def _thresholds(column: Numbers, rng: np.random.Generator) -> Numbers:
-    """Choose thresholds between the values of a feature, as many values between any two; none for one value.
+    """Choose thresholds at quantiles between the values of a feature; none for a single value.
 
-    The first tells missing values, which count as smaller than any, from those that are there.
+    Missing values count as smallest; the first threshold separates them.
     """
     sample = column if len(column) <= _SAMPLED else rng.choice(column, _SAMPLED, replace=False)
     there = sample[~np.isnan(sample)]
@@ -177,6 +177,6 @@ def _thresholds(column: Numbers, rng: np.random.Generator) -> Numbers:
 
 
 def _to_bins(column: Numbers, thresholds: Numbers) -> npt.NDArray[np.uint8]:
-    """Count the thresholds that each value is larger than; 0 for a missing one."""
+    """Count the thresholds below each value; 0 for a missing one."""
     places = np.searchsorted(thresholds, column, side="left")
     return np.where(np.isnan(column), 0, places).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Fit a ranker to an index, and measure it on questions that it did not learn from."""
+"""Fit a ranker to an index, and measure it on held-out questions."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from nymlink.train.ranking.boosting import BoostingSettings
 from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
 
 _FEWEST: Final = 200
-"""Questions with a right candidate that it takes to learn from."""
+"""Fewest questions with a right candidate to learn from."""
 
 _HELD_OUT: Final = 0.2
-"""Share of the questions that the measured ranker does not learn from."""
+"""Share of the questions held out to measure the ranker."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankerFit:
-    """A ranker, and what it gains.
+    """A ranker, and its gain on held-out questions with a right candidate.
 
     Attributes:
         ranker: learned from all questions.
-        before: kind of questions → share of those held out whose first candidate is right in the order of the
-            index; of the questions whose right concept is among the candidates.
-        after: the same in the order of a ranker that did not learn from them.
-        counts: kind of questions → how many there are.
+        before: kind of questions → share with a right first candidate in the order of the index.
+        after: the same in the order of a ranker learned from the other questions.
+        counts: kind of questions → number of questions.
     """
 
     ranker: Ranker
@@ -43,20 +42,17 @@ class RankerFit:
 
 
 def fit_ranker(
-    questions: Mapping[str, LabelledQuestions],
-    settings: BoostingSettings | None = None,
-    *,
-    progress: bool = False,
+    questions: Mapping[str, LabelledQuestions], settings: BoostingSettings | None = None, *, progress: bool = False
 ) -> RankerFit:
     """Learn the order of candidates from questions of several kinds.
 
     Args:
         questions: kind, for people to read → labelled questions.
-        settings: of the boosting; ``None`` for the default.
-        progress: show progress when standard error is a terminal.
+        settings: settings of the boosting; ``None`` for the default.
+        progress: show progress if standard error is a terminal.
 
     Raises:
-        InputError: there are too few questions whose right concept was found.
+        InputError: too few questions have a right candidate.
     """
     settings = settings or BoostingSettings()
     answered = sum(int(part.right.any(axis=1).sum()) for part in questions.values())
@@ -89,27 +85,27 @@ def _in_order(right: Bools, scores: Scores) -> Bools:
 
 
 def _first_right(right: Bools) -> float:
-    """Compute the share of questions whose first candidate is right, of those that have a right one."""
+    """Compute the share with a right first candidate among questions with a right candidate."""
     answered = right.any(axis=1)
     return float(right[answered, 0].mean()) if answered.any() else float("nan")
 
 
 SETTINGS: Final = BoostingSettings(trees=40, depth=2, rate=0.1, ridge=10.0, features=0.5, questions=0.8)
-"""Trees that ask little of few questions: shallow, and with values that are held back."""
+"""Shallow trees with a strong penalty, for few questions."""
 
 _COUNTS: Final = (10, 20, 40)
-"""Numbers of trees that are tried."""
+"""Numbers of trees to try."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankerAdaptation:
-    """What answered questions teach a ranker.
+    """Trees learned from answered questions, to add to a ranker.
 
     Attributes:
-        trees: to add to it; ``None`` where none were better, or it cannot be told.
-        scores: float32 (Q, K): of the candidates of the questions, by trees that did not learn from theirs.
-        before: share of the questions whose first candidate is right, by the ranker.
-        after: that with added trees, cross-validated; the same as before where none are added.
+        trees: the trees; ``None`` without a significant gain.
+        scores: float32 (Q, K): cross-validated scores of the candidates.
+        before: share of the questions with a right first candidate, by the ranker.
+        after: the same with the trees, cross-validated.
     """
 
     trees: Trees | None
@@ -119,15 +115,15 @@ class RankerAdaptation:
 
 
 def adapt_ranker(ranker: Ranker, labelled: LabelledQuestions, folds: Ints) -> RankerAdaptation:
-    """Learn what a ranker has wrong.
+    """Learn trees that correct a ranker.
 
-    As many trees are added as put most right candidates first, of questions that they did not learn from; none
-    where that may be by chance (:func:`~nymlink.evaluation.significance.is_gain`).
+    Cross-validation chooses the number of trees; none without a significant gain
+    (:func:`~nymlink.evaluation.significance.is_gain`).
 
     Args:
-        ranker: stays as it is.
+        ranker: the ranker; it is not changed.
         labelled: Q questions.
-        folds: int64 (Q): questions of one fold are judged by trees that learned from the others.
+        folds: int64 (Q): fold of each question in the cross-validation.
     """
     base = ranker.scores(labelled.described)
     right = _firsts_right(base, labelled)
@@ -145,7 +141,7 @@ def adapt_ranker(ranker: Ranker, labelled: LabelledQuestions, folds: Ints) -> Ra
             return unchanged
         trees = _first(learn_trees(labelled, SETTINGS, start=base), best)
     except InputError:
-        # All candidates are alike: there is nothing to learn.
+        # All candidates have equal features.
         return unchanged
     return RankerAdaptation(trees, tried[best], float(right.mean()), float(after.mean()))
 
@@ -155,13 +151,13 @@ def _first(trees: Trees, count: int) -> Trees:
 
 
 def _scores(trees: Trees, described: Scores) -> Scores:
-    """Score candidates: float32 (Q, K), 0 where there is none."""
+    """Score candidates: float32 (Q, K), 0 for missing ones."""
     scores = Ranker(trees, "").scores(described)
     return np.where(np.isfinite(scores), scores, np.float32(0))
 
 
 def _firsts_right(scores: Scores, labelled: LabelledQuestions) -> Bools:
-    """Tell whether the candidate of the highest score is right: bool (Q)."""
+    """Find the questions with a right best candidate: bool (Q)."""
     first = scores.argmax(axis=1)
     right: Bools = np.take_along_axis(labelled.right, first[:, None], 1)[:, 0]
     return right

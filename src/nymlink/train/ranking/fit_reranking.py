@@ -1,4 +1,4 @@
-"""Mentions of a corpus in context, with candidates that are labelled: what a re-ranker's order is learned from."""
+"""Learn a re-ranker's order from the labelled candidates of mentions in context."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from nymlink.train.ranking.boosting import BoostingSettings, boost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledLines:
-    """M lines of candidates: those of N mentions with gold ids, and those of other mentions of their documents.
+    """M lines of candidates: of N mentions with gold ids, and of the other mentions in their documents.
 
     Attributes:
-        pool: the candidates of all mentions, with gold ids or without; a line for each part of a composite one.
-        right: bool (M, k): which candidates are gold.
-        has_context: bool (M): which lines have a context.
-        owner: int64 (M): the mention of each line; :data:`~nymlink.index.hits.NONE` without a gold id.
+        pool: candidates of all mentions; a composite mention has a line for each part.
+        right: bool (M, k): gold candidates.
+        has_context: bool (M): lines with a context.
+        owner: int64 (M): mention of each line; :data:`~nymlink.index.hits.NONE` without a gold id.
         documents: int64 (M): number of the document of each line.
-        complete: bool (N): whether each part of a mention has candidates.
+        complete: bool (N): mentions whose parts all have candidates.
     """
 
     pool: CandidatePool
@@ -45,26 +45,26 @@ class LabelledLines:
 
     @property
     def informative(self) -> Bools:
-        """Which lines have both a context and a right candidate: bool (M)."""
+        """Lines with a context and a right candidate: bool (M)."""
         return np.asarray(self.has_context & self.right.any(axis=1))
 
     @property
     def recall(self) -> float:
-        """Share of the mentions with a gold concept among their candidates."""
+        """Share of the mentions with a gold candidate."""
         has_right: Bools = np.logical_or.reduce(self.right, axis=1)
         return float(self._of_mentions(has_right).mean())
 
     def accuracy(self, total: npt.NDArray[np.floating[Any]]) -> float:
-        """Compute Acc@1 in the order of scores (M, k); lines without context, and ties, keep that of the index."""
+        """Compute Acc@1 by scores (M, k); ties and lines without context keep the order of the index."""
         return float(self.correct(total).mean())
 
     def correct(self, total: npt.NDArray[np.floating[Any]]) -> Bools:
-        """Find the mentions whose first candidate is right in the order of scores (M, k): bool (N)."""
+        """Find the mentions with a right first candidate by scores (M, k): bool (N)."""
         first = np.where(self.has_context, total.argmax(axis=1), 0)
         return self._of_mentions(self.right[np.arange(len(first)), first])
 
     def _of_mentions(self, lines: Bools) -> Bools:
-        """Find the mentions of which each line is true: bool (N)."""
+        """Find the mentions whose lines are all true: bool (N)."""
         mentions = self.complete.copy()
         owned = self.owner != NONE
         np.logical_and.at(mentions, self.owner[owned], lines[owned])
@@ -87,8 +87,8 @@ def label_candidates(
         reranker: the re-ranker of its candidates; its own order does not matter.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown.
-        progress: whether to show progress when standard error is a terminal.
+        language: language code of mentions without one; ``None`` for unknown.
+        progress: show progress if standard error is a terminal.
 
     Raises:
         InputError: no mention has a gold id of the vocabulary, or none has a candidate.
@@ -105,7 +105,7 @@ def label_candidates(
         owner = dict.fromkeys(range(len(links)), NONE)
         for place, link in enumerate(links):
             if types is not None and link.mention.type not in types:
-                # Drop its candidates only: its text is still context of the other mentions.
+                # Drop only its candidates: its text is context of the other mentions.
                 links[place] = replace(link, candidates=(), parts=())
             elif link.mention.concept_ids:
                 owner[place] = len(golds)
@@ -131,7 +131,7 @@ def label_candidates(
 
 
 _FEWEST: Final = 50
-"""Mentions with a context and a right candidate that it takes to learn from."""
+"""Fewest mentions with a context and a right candidate to learn from."""
 
 BY_INDEX: Final = "index"
 BY_CONTEXT: Final = "context"
@@ -140,14 +140,14 @@ BY_ALL: Final = "all evidence"
 
 @dataclass(frozen=True, slots=True)
 class RerankingFit:
-    """The learned order, and the accuracy that it gives.
+    """The learned order, and its accuracy.
 
     Attributes:
         order: learned from all mentions.
-        mentions: the number of scored mentions: all that have a gold id.
-        recall: share of the mentions with a gold concept among their candidates, the upper bound of Acc@1.
-        figures: what candidates are ordered by → Acc@1. :data:`BY_ALL` is of orders that did not learn from the
-            mentions that they were measured on: each half of the documents by what the other half taught.
+        mentions: number of mentions with a gold id.
+        recall: share of the mentions with a gold candidate, the upper bound of Acc@1.
+        figures: kind of order → Acc@1. :data:`BY_ALL` is measured on each half of the documents with an order
+            learned from the other half.
     """
 
     order: LearnedOrder
@@ -172,26 +172,25 @@ def fit_reranking(
 ) -> RerankingFit:
     """Learn the order of a re-ranker's candidates from a development corpus.
 
-    Each mention is scored once. All mentions with gold ids count; one whose gold ids the vocabulary does not know,
-    or whose candidates do not have them, is wrong, and teaches that none of its candidates is right. A composite
-    mention is right when each of its parts is; it, and one without a context, stays as the index has it, and
-    teaches nothing. Mentions without gold ids inform the others of their document all the same.
+    All mentions with gold ids count. A mention with unknown gold ids, or without a gold candidate, is wrong, and
+    teaches that all its candidates are wrong. A composite mention is right if all its parts are. Composite
+    mentions, and mentions without context, keep the order of the index and teach nothing. Mentions without gold
+    ids inform the others of their document.
 
-    Fit on development mentions, never on those that the re-ranker was trained on or that are to be reported.
+    Use development mentions: neither the re-ranker's training mentions, nor mentions to report figures of.
 
     Args:
         index: the index to link to.
         reranker: the re-ranker of its candidates; its own order does not matter.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown, see
-            :class:`~nymlink.linking.linker.Linker`.
-        settings: of the boosting; ``None`` for the default.
-        progress: whether to show progress when standard error is a terminal.
+        language: language code of mentions without one; ``None`` for unknown.
+        settings: settings of the boosting; ``None`` for the default.
+        progress: show progress if standard error is a terminal.
 
     Raises:
-        InputError: no mention has a gold id of the vocabulary, or too few have a right candidate and a context,
-            or all of these are in one half of the documents.
+        InputError: no mention has a gold id of the vocabulary; too few have a right candidate and a context, or
+            all these are in one half of the documents.
         MissingExtraError: the sentence splitter is not installed.
     """
     settings = settings or BoostingSettings()
@@ -226,11 +225,11 @@ def fit_reranking(
 def learn_order(
     data: LabelledLines, lines: Bools, settings: BoostingSettings, *, progress: bool = False
 ) -> LearnedOrder:
-    """Learn the order of candidates from some lines; those without a gold id or a context teach nothing."""
+    """Learn the order of candidates from those of the lines that have a gold id and a context."""
     taught = lines & data.has_context & (data.owner != NONE)
     pool, right = data.pool.chosen(taught), data.right[taught]
     types = type_shares(pool, right)
-    # The whole pool is described, for all mentions of a document are evidence.
+    # Describe the whole pool: all mentions of a document are evidence.
     described = describe(data.pool, types)[taught]
     counts = pool.valid.sum(axis=1)
     trees = boost(

@@ -1,4 +1,4 @@
-"""Questions whose candidates are labelled: what a ranker learns from."""
+"""Questions with labelled candidates, to train rankers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class LabelledQuestions:
     """Q questions with K candidates each.
 
     Attributes:
-        described: float32 (Q, K, F): the features of their candidates.
-        right: bool (Q, K): which of them are right; none where the right one was not found, or there is none.
-        weights: float64 (Q): how much each counts.
+        described: float32 (Q, K, F): features of the candidates.
+        right: bool (Q, K): right candidates; a question may have none.
+        weights: float64 (Q): weights of the questions.
     """
 
     described: Scores
@@ -50,11 +50,11 @@ class LabelledQuestions:
         """Describe and label the candidates of questions.
 
         Args:
-            index: to search.
+            index: the index to search.
             questions: Q questions.
-            answers: of each, the rows of the concepts that are right.
-            without: for each question, rows of entries that are taken for absent; empty for none.
-            weight: of each question.
+            answers: rows of the right concepts of each question.
+            without: rows of the hidden entries of each question; empty for none.
+            weight: weight of each question.
         """
         described = [np.zeros((0, CANDIDATES, len(NAMES)), np.float32)]
         concepts = [np.zeros((0, CANDIDATES), np.int32)]
@@ -90,19 +90,15 @@ class LabelledQuestions:
 
 
 def learn_trees(
-    labelled: LabelledQuestions,
-    settings: BoostingSettings,
-    *,
-    start: Scores | None = None,
-    progress: bool = False,
+    labelled: LabelledQuestions, settings: BoostingSettings, *, start: Scores | None = None, progress: bool = False
 ) -> Trees:
-    """Learn to order the candidates of questions; those without any candidate teach nothing.
+    """Learn to order the candidates of questions.
 
     Args:
-        labelled: Q questions.
-        settings: of the boosting.
-        start: float32 (Q, K): scores that the trees are added to; ``None`` for 0.
-        progress: show progress when standard error is a terminal.
+        labelled: Q questions; those without candidates teach nothing.
+        settings: settings of the boosting.
+        start: float32 (Q, K): scores that the trees add to; ``None`` for 0.
+        progress: show progress if standard error is a terminal.
     """
     there = ~np.isnan(labelled.described).all(axis=2)
     counts = there.sum(axis=1)
@@ -120,7 +116,7 @@ def learn_trees(
 
 
 LEFT_OUT: Final = 0.1
-"""Share of the annotated mentions that are asked once more, as if the vocabulary lacked their concepts."""
+"""Share of the annotated mentions that are asked again with hidden gold concepts."""
 
 
 def annotated_questions(
@@ -131,19 +127,19 @@ def annotated_questions(
     language: str | None = None,
     seed: int = 0,
 ) -> LabelledQuestions:
-    """Ask for the annotated mentions of a corpus, for :data:`LEFT_OUT` of them also without their concepts.
+    """Ask for the annotated mentions of a corpus, for :data:`LEFT_OUT` of them also with hidden gold concepts.
 
-    Mentions whose gold ids the vocabulary does not hold are left out: what is nearest may well be right.
+    Mentions with unknown gold ids are left out: the nearest concept may be right.
 
     Args:
-        index: to search.
+        index: the index to search.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown.
-        seed: of the draw of mentions without an answer.
+        language: language code of mentions without one; ``None`` for unknown.
+        seed: seed of the draw.
 
     Raises:
-        InputError: no mention has a gold id that the index has.
+        InputError: no mention has a gold id of the index.
     """
     resolver = GoldResolver(index.vocabulary)
     pipeline = Pipeline(index, language=language, composites="gold")

@@ -1,11 +1,11 @@
-"""Questions without annotations: names of a vocabulary, as they stand, changed as mentions are, and left out.
+"""Questions without annotations, from the names of a vocabulary.
 
-A third of the questions are names as they stand. A third are changed names: with a word more or less, in another
-order, in another number, with a slip. A third are names that are taken for absent, with those that have the same
-words: their concept has to be found by its other names, or, where it has none, not at all.
+A third of the questions are unchanged names. A third are changed names: a word more or less, another order of
+words, another number, a slip. A third are names that are hidden together with names of the same words: their
+concept must be found by its other names, or not at all.
 
-Curators of one ontology name things otherwise than those of another, much as authors do. Where a merged vocabulary
-says which concepts are the same, each name that another source has is a question whose answer is known.
+Ontologies name things differently, as authors do. A merged vocabulary knows the equal concepts of its sources: so
+the names of other sources are questions with known answers.
 """
 
 from __future__ import annotations
@@ -29,26 +29,19 @@ from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _MOST_CONCEPTS: Final = 4
-"""A name of more concepts asks for none of them."""
+"""Most concepts of a name in a question."""
 
 _STEM: Final = 5
-"""Letters by which words are taken for forms of each other."""
+"""Words that share so many first letters count as forms of one word."""
 
 _BIASED: Final = ("names", "names_found", "share_found", "references")
-"""Features that tell which concepts have names to spare: the draw, not the answer, decides them."""
+"""Features that depend on the draw of questions more than on the answer."""
 
 _Change = Callable[[list[str], Sequence[str], np.random.Generator], list[str] | None]
 
 
 def left_out_questions(index: Index, count: int, *, seed: int = 0, weight: float = 1.0) -> LabelledQuestions:
-    """Draw concepts and ask for one name of each.
-
-    Args:
-        index: to search.
-        count: how many questions.
-        seed: of the draws.
-        weight: of each question.
-    """
+    """Draw ``count`` concepts, and ask for a name of each; ``weight`` is that of each question."""
     rng = np.random.default_rng(seed)
     entries = index.entries
     concepts = np.unique(index.owners[entries.names])
@@ -85,7 +78,7 @@ def left_out_questions(index: Index, count: int, *, seed: int = 0, weight: float
 
 
 def _change(text: str, words: Sequence[str], rng: np.random.Generator) -> str | None:
-    """Change a name as mentions differ from names; ``None`` where the change drawn does not fit it."""
+    """Change a name as mentions differ from names; ``None`` if the drawn change does not fit."""
     changed = _CHANGES[int(rng.integers(len(_CHANGES)))](text.split(" "), words, rng)
     return " ".join(changed) if changed else None
 
@@ -139,14 +132,14 @@ def _stems(text: str) -> frozenset[str]:
 def names_elsewhere(
     index: Index, merged: Vocabulary, count: int, *, seed: int = 0, weight: float = 1.0
 ) -> LabelledQuestions:
-    """Ask for names that other sources of a merged vocabulary give the concepts of an index.
+    """Ask for the names of the index's concepts in other sources of a merged vocabulary.
 
     Args:
-        index: to search; the names of its own sources are not asked.
-        merged: a vocabulary whose concepts have the ids of the index among their ids, present or old.
-        count: how many questions at most, drawn at random.
-        seed: of the draw.
-        weight: of each question.
+        index: the index to search; names of its own sources are not asked.
+        merged: its present or old ids include the ids of the index.
+        count: most questions, drawn at random.
+        seed: seed of the draw.
+        weight: weight of each question.
 
     Raises:
         InputError: no other source names any of the concepts.
@@ -158,7 +151,7 @@ def names_elsewhere(
 def draw_names_elsewhere(
     index: Index, merged: Vocabulary, count: int, *, seed: int = 0
 ) -> tuple[list[Question], list[frozenset[int]]]:
-    """Draw the questions of :func:`names_elsewhere`, and the rows of the concepts that are right for each.
+    """Draw the questions of :func:`names_elsewhere`, and the rows of their right concepts.
 
     Raises:
         InputError: no other source names any of the concepts.
@@ -189,7 +182,7 @@ def draw_names_elsewhere(
 
 
 def _answers(vocabulary: Vocabulary, merged: Vocabulary) -> dict[int, frozenset[int]]:
-    """Find the concepts of a vocabulary that each concept of a merged one stands for, by their rows."""
+    """Map the concepts of a merged vocabulary to those of another: row → rows."""
     found: dict[int, set[int]] = {}
     redirects = merged.columns.redirects
     ids = merged.columns.concepts["id"].to_pylist()
