@@ -170,10 +170,7 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
         if short in inner:
             continue
         inner.add(short)
-        pieces += [
-            text[end:start],
-            _expand(long_forms[short], long_forms, tokens_only=tokens_only, done=inner),
-        ]
+        pieces += [text[end:start], _expand(long_forms[short], long_forms, tokens_only=tokens_only, done=inner)]
         end = stop
     return "".join(pieces) + text[end:]
 

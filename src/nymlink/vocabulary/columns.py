@@ -39,8 +39,7 @@ class Columns:
 
     Attributes:
         concepts: :data:`CONCEPTS`, C rows, ids unique.
-        names: :data:`NAMES`, N rows, the names of one concept together, preferred names first;
-            ``concept`` is a row of ``concepts``.
+        names: :data:`NAMES`, N rows, grouped by concept row, preferred names first.
         redirects: :data:`REDIRECTS`, sorted by ``old``.
         name_offsets: int64 (C + 1): the names of concept row i are rows ``name_offsets[i]:name_offsets[i + 1]``.
         concepts_by_id: int32 (C): concept rows in order of id.
@@ -55,7 +54,7 @@ class Columns:
     names_by_key: npt.NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        """Check all offsets and row numbers, so that damaged data never lead to wrong concepts or out of bounds.
+        """Check all offsets and row numbers: damaged data must not lead to wrong concepts.
 
         Raises:
             ValueError: the columns do not fit each other, or their schemas.
@@ -78,7 +77,7 @@ class Columns:
             raise ValueError("the names of the concepts do not follow one another")
         for rows, count in ((self.concepts_by_id, concepts), (self.names_by_key, names)):
             _require_rows(rows, count)
-            # As many rows as there are: none is missing where none comes twice.
+            # The lengths are equal: no row is missing if none comes twice.
             seen = np.zeros(count, np.bool_)
             seen[rows] = True
             if not seen.all():
@@ -91,11 +90,7 @@ class Columns:
 
 
 def _require_values(table: pa.Table) -> None:
-    """Check that there are no nulls in required columns, their lists and their dictionaries.
-
-    Raises:
-        ValueError: there are.
-    """
+    """Raise ValueError for a null in a required column, its lists or its dictionary."""
     for field in table.schema:
         if field.nullable:
             continue
@@ -115,37 +110,24 @@ def _require_rows(rows: npt.NDArray[np.int32], count: int) -> None:
         raise ValueError("the look-up arrays refer to rows that do not exist")
 
 
-# ASCII punctuation, and what Python counts as ASCII white space.
+# ASCII punctuation, and ASCII white space of Python.
 _SEPARATORS: Final = r"[[:punct:]\s\x0b\x1c-\x1f]+"
 _SIGNS: Final = r"[+−′’]|-[)\]}]|-$|^-|[0-9]- |(\b|[0-9])\p{L}?'"
-"""What texts have that may have signs."""
+"""In every text with signs, and in some others."""
 
 _BATCH: Final = 1 << 20
 
 
 def normalise_all(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Apply :func:`~nymlink.text.normalise.normalise` to each text, fast where it is ASCII.
-
-    Args:
-        texts: large_string (N).
-
-    Returns:
-        large_string (N).
-    """
+    """Apply :func:`~nymlink.text.normalise.normalise` to each text: large_string (N) → large_string (N)."""
     batches = [_normalise(texts.slice(start, _BATCH)) for start in range(0, len(texts), _BATCH)]
     return pa.chunked_array(batches, pa.large_string())
 
 
 def normalise_all_with_signs(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Normalise texts like :func:`normalise_all`, but keep their signs as words.
+    """Normalise texts like :func:`normalise_all`, but keep signs as words: large_string (N) → large_string (N).
 
-    "(+)-carvone" and "(-)-carvone" are then different names: see :func:`~nymlink.text.writing.normalise_signs`.
-
-    Args:
-        texts: large_string (N).
-
-    Returns:
-        large_string (N).
+    "(+)-carvone" and "(-)-carvone" stay different: see :func:`~nymlink.text.writing.normalise_signs`.
     """
     keys = normalise_all(texts).combine_chunks()
     signed = pc.match_substring_regex(texts, _SIGNS).combine_chunks()
@@ -156,11 +138,10 @@ def normalise_all_with_signs(texts: pa.ChunkedArray) -> pa.ChunkedArray:
 def _normalise(texts: pa.ChunkedArray) -> pa.LargeStringArray:
     texts = texts.combine_chunks()
     keys = pc.ascii_trim(pc.replace_substring_regex(pc.ascii_lower(texts), _SEPARATORS, " "), " ")
-    # A name of punctuation only becomes empty here: normalise() keeps it.
+    # Punctuation alone becomes empty here: normalise() keeps it.
     others = pc.invert(pc.and_(pc.string_is_ascii(texts), pc.not_equal(keys, "")))
-    return pc.replace_with_mask(
-        keys, others, pa.array(map(normalise, texts.filter(others).to_pylist()), pa.large_string())
-    )
+    normal = pa.array(map(normalise, texts.filter(others).to_pylist()), pa.large_string())
+    return pc.replace_with_mask(keys, others, normal)
 
 
 _LISTS = ("semantic_types", "xrefs", "parents", "replaced_by")
@@ -169,16 +150,16 @@ _LISTS = ("semantic_types", "xrefs", "parents", "replaced_by")
 def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> Columns:
     """Join sources into one vocabulary.
 
-    Concepts of the same id become one: the first definition and the first obsolete mark are kept, lists are
-    joined, and names are those of all, each once.
+    Concepts with the same id become one, with the first definition, the first obsolete mark, and the joined lists
+    and names without repeats.
 
     Args:
         parts: (source name, its tables), in order of precedence.
-        repeats: whether a name that several sources give a concept is kept once for each source.
+        repeats: whether to keep a repeated name of a concept once per source.
 
     Raises:
         InputError: there are more language codes than the format can store.
-        ValueError: a name belongs to a concept that is in no source.
+        ValueError: the concept of a name is in no source.
     """
     concepts = _merge_repeated(_concatenate(parts, "concepts").cast(CONCEPTS).combine_chunks())
     names = _names(parts, concepts, repeats=repeats)
@@ -197,12 +178,7 @@ def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> C
 
 
 def disassemble(columns: Columns, sources: Iterable[str]) -> list[tuple[str, Tables]]:
-    """Split a vocabulary into the tables of its sources; the inverse of :func:`assemble`.
-
-    Args:
-        columns: the vocabulary.
-        sources: the names of its sources, in order of precedence.
-    """
+    """Split a vocabulary into the tables of its sources, named in order of precedence: :func:`assemble` undone."""
     names = columns.names.append_column("concept_id", columns.concepts["id"].take(columns.names["concept"]))
     parts: list[tuple[str, Tables]] = []
     for source in dict.fromkeys(sources):
@@ -227,7 +203,7 @@ def _concatenate(parts: Sequence[tuple[str, Tables]], attribute: str) -> pa.Tabl
 
 
 def _merge_repeated(concepts: pa.Table) -> pa.Table:
-    """Merge concepts of the same id into one row. Only those rows become Python objects."""
+    """Merge concepts with the same id into one row; only these rows become Python objects."""
     codes = concepts["id"].combine_chunks().dictionary_encode().indices.to_numpy()
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
     if len(first) == len(concepts):
@@ -242,7 +218,7 @@ def _merge_repeated(concepts: pa.Table) -> pa.Table:
             first_row[field] = list(dict.fromkeys([*first_row[field], *row[field]]))
     merged_rows = pa.Table.from_pylist(list(merged.values()), schema=CONCEPTS)
     both = pa.concat_tables([concepts.take(first), merged_rows]).unify_dictionaries().combine_chunks()
-    # Codes number ids by first occurrence, which is also the order of ``first`` and ``merged_rows``.
+    # Codes, ``first`` and ``merged_rows`` are all in order of first occurrence.
     order = np.arange(len(first))
     order[counts > 1] = len(first) + np.arange(len(merged_rows))
     return both.take(order).combine_chunks()
@@ -267,7 +243,7 @@ def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: 
             "lang": _languages(names["lang"]).take(order),
             "kind": _labels(names["kind"]).take(order),
             "source": names["source"].take(order),
-        },
+        }
     )
     if len(parts) > 1 or repeats:
         table = _drop_repeats(table, ("concept", "text", "lang", *(["source"] if repeats else [])))
@@ -275,7 +251,7 @@ def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: 
 
 
 def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.dictionary_encode().unify_dictionaries().cast(pa.dictionary(pa.int16(), pa.string()))
+    return column.dictionary_encode().unify_dictionaries().cast(_LABEL)
 
 
 def _languages(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -288,10 +264,9 @@ def _languages(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:
-    """Keep one of the names that are equal in columns ``by``: at the place of the first, with the surest kind."""
+    """Keep one of the names equal in columns ``by``: at the first place, with the most reliable kind."""
     kinds = names["kind"].combine_chunks()
     rank_of_kind = pa.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], pa.int8())
-    ranks = rank_of_kind.take(kinds.indices)
     table = pa.table(
         {
             "concept": names["concept"],
@@ -304,15 +279,13 @@ def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:
     )
     kept = table.group_by(list(by)).aggregate([("row", "min"), ("rank", "min")])
     kept = kept.take(pc.sort_indices(kept["row_min"]))
-    surest_kinds = pa.array(KINDS).take(kept["rank_min"].combine_chunks())
-    names = names.take(kept["row_min"])
-    return names.set_column(
-        names.schema.get_field_index("kind"), "kind", _labels(pa.chunked_array([surest_kinds]))
-    )
+    best_kinds = pa.chunked_array([pa.array(KINDS).take(kept["rank_min"].combine_chunks())])
+    place = names.schema.get_field_index("kind")
+    return names.take(kept["row_min"]).set_column(place, "kind", _labels(best_kinds))
 
 
 def _order_by_key(texts: pa.ChunkedArray) -> npt.NDArray[np.int32]:
-    # Arrow sorts a single array stably: equal keys stay in the order of their rows.
+    # Arrow sorts a single array stably: equal keys stay in row order.
     order = pc.sort_indices(normalise_all(texts).combine_chunks())
     rows: npt.NDArray[np.int32] = order.to_numpy().astype(np.int32)
     return rows

@@ -1,4 +1,4 @@
-"""Concepts of two vocabularies that are the same."""
+"""Equivalent concepts of two vocabularies."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ _OMIM: Final = re.compile(r"[1-6]\d{5}")
 
 
 class ConceptIds:
-    """An index of the live concepts of a vocabulary by all their ids, with alternate and old ones.
+    """Live concepts of a vocabulary by all their ids, also alternate and old ones.
 
-    MEDIC in BioSyn's form writes ``D009203`` and ``254200`` where others write ``MESH:D009203`` and
-    ``OMIM:254200``: where most ids without a prefix look like MeSH ids, they are read as MeSH ids, and numbers of
-    six digits among them as OMIM ids.
+    If most ids without a prefix look like MeSH ids, they are read as MeSH ids and six-digit numbers as OMIM ids:
+    MEDIC in BioSyn's form writes ``D009203`` and ``254200``.
 
     Attributes:
-        rows: canonical id → row of the live concept to which it leads.
+        rows: canonical id → row of its live concept.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -51,11 +50,11 @@ class ConceptIds:
                 self.rows.setdefault(self._full(key), row)
 
     def namespaces(self, row: int) -> frozenset[str]:
-        """Return the namespaces in which a concept has an id."""
+        """Return the namespaces of the ids of a concept."""
         return frozenset(self._full(key)[0] for key in self._concepts.keys_of(row))
 
     def references(self) -> Iterator[tuple[int, Key]]:
-        """Yield the xrefs of live concepts: row, and canonical id of the xref."""
+        """Yield the row and canonical id of each xref of live concepts."""
         xrefs, sources = self._xrefs.to_pylist(), self._concepts.sources
         for row in self._concepts.live:
             for xref in xrefs[row]:
@@ -70,7 +69,7 @@ class ConceptIds:
 
 
 def _medic_namespaces(keys: Iterable[Key]) -> frozenset[str]:
-    """Find the namespaces of ids without a prefix in which most ids look like MeSH ids."""
+    """Find the namespaces, of ids without a prefix, with a majority of MeSH ids."""
     bare = [key for key in keys if key[0].startswith("(")]
     count = Counter(namespace for namespace, _ in bare)
     mesh = Counter(namespace for namespace, local in bare if _MESH.fullmatch(local))
@@ -78,8 +77,7 @@ def _medic_namespaces(keys: Iterable[Key]) -> frozenset[str]:
 
 
 _ORDERING: Final = frozenset("after by due from to with without".split())
-"""Words that make the order of the others matter: "liver cancer metastatic to lung"."""
-
+"""Words that fix the order of others: "liver cancer metastatic to lung"."""
 _POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
 
 _ANY: Final = ""
@@ -93,11 +91,11 @@ class _Name:
     """A preferred or exact name.
 
     Attributes:
-        concept: the row of its concept.
+        concept: row of its concept.
         kind: ``"preferred"`` or ``"exact"``.
-        lang: its language, without region.
-        normal: its normal form, with its signs.
-        loose: the form it shares with its variants; ``None`` where that could change the meaning.
+        lang: language without region.
+        normal: normal form with signs.
+        loose: common form of its variants; ``None`` if it could change the meaning.
     """
 
     concept: int
@@ -112,17 +110,17 @@ def match_by_name(
 ) -> tuple[set[CrossPair], set[CrossPair], set[CrossPair]]:
     """Find the pairs of live concepts with a name in common, in the same or an unknown language.
 
-    For a concept without a preferred name its first exact name is used.
+    The first exact name replaces a missing preferred name.
 
     Args:
         target: the vocabulary to enrich.
         meta: the metathesaurus.
-        allowed: whether a pair may be equivalent at all; other pairs are ignored.
+        allowed: whether a pair may be equivalent; other pairs are ignored.
 
     Returns:
-        Three sets of pairs, the surest first: with the same preferred name; with preferred names that differ in
-        order of words, plurals, accents, spelling and stop words only; and, for concepts of the target in neither
-        set, pairs whose second concept has such a variant of the first one's preferred name as an exact name.
+        Three sets of pairs, most reliable first: equal preferred names; variants of preferred names (word order,
+        plurals, accents, spelling, stop words); and, for concepts of the target in neither set, an exact name of
+        the metathesaurus that is such a variant of the preferred name.
     """
     target_names = [name for own in _names_by_concept(target) for name in _preferred(own)]
     wanted = {form for name in target_names for form in (name.normal, name.loose)}
@@ -160,7 +158,7 @@ def _loose(text: str, normal: str) -> str | None:
         return None
     form = loose_form(" ".join(sorted(words)))
     if "s" in words and not _POSSESSIVE.search(text):
-        # Keep a letter S that is no possessive: "protein S".
+        # Keep the letter S unless possessive: "protein S".
         form += " s"
     return form if is_specific(form) else None
 
@@ -176,10 +174,7 @@ def _add(index: NameIndex, name: _Name, form: str | None, wanted: set[str | None
 
 
 def _pairs(
-    names: list[_Name],
-    index: NameIndex,
-    form: Callable[[_Name], str | None],
-    allowed: Callable[[CrossPair], bool],
+    names: list[_Name], index: NameIndex, form: Callable[[_Name], str | None], allowed: Callable[[CrossPair], bool]
 ) -> set[CrossPair]:
     pairs = set()
     for name in names:
@@ -192,15 +187,14 @@ def _pairs(
 
 @dataclass(frozen=True, slots=True)
 class Equivalences:
-    """Pairs of equivalent concepts, each under its surest evidence.
+    """Pairs of equivalent concepts, each under its most reliable evidence.
 
     Attributes:
-        by_id: pairs with an id in common; alternate and old ids count.
-        by_xref_and_name: pairs with an xref, in which each concept has the other's preferred name.
+        by_id: pairs with an id in common, also an alternate or old one.
+        by_xref_and_name: pairs with an xref and each other's preferred name.
         by_xref: pairs with an xref.
-        by_name: pairs with a name in common; ``None`` where names alone do not count.
-        refused: number of pairs with an xref that are in none of the first three sets, without pairs of a gene and
-            something else.
+        by_name: pairs with a name in common; ``None``: names alone do not count.
+        refused: number of other pairs with an xref, without those of a gene and something else.
     """
 
     by_id: frozenset[CrossPair]
@@ -215,7 +209,7 @@ class Equivalences:
         return self.by_id | self.by_xref_and_name | self.by_xref | (self.by_name or frozenset())
 
     def concepts(self) -> dict[str, int]:
-        """Count the concepts of the target that have an equivalent, by their surest evidence."""
+        """Count the concepts of the target with an equivalent, by their most reliable evidence."""
         evidence = {
             "by id": self.by_id,
             "by xref and name": self.by_xref_and_name,

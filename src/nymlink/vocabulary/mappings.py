@@ -145,13 +145,7 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
         raise InputError(f"not an SSSOM table: its header must have the columns {', '.join(REQUIRED)}", path=path)
     delimiter = guess_delimiter(header)
     rows = header_rows(
-        lines,
-        headers,
-        delimiter=delimiter,
-        required=REQUIRED,
-        path=path,
-        problems=problems,
-        may_be_short=True,
+        lines, headers, delimiter=delimiter, required=REQUIRED, path=path, problems=problems, may_be_short=True
     )
     mappings = tuple(_mappings(rows, path, problems))
     if not mappings:

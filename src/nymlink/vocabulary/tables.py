@@ -165,10 +165,7 @@ class TableBuilder:
             "lang": [key[2] for key in self._names],
             "kind": list(self._names.values()),
         }
-        redirects = {
-            "old": [old for old, _ in self._redirects],
-            "new": [new for _, new in self._redirects],
-        }
+        redirects = {"old": [old for old, _ in self._redirects], "new": [new for _, new in self._redirects]}
         return Tables(
             concepts=pa.Table.from_pylist(concepts, schema=CONCEPT_SCHEMA),
             names=pa.Table.from_pydict(names, schema=NAME_SCHEMA),

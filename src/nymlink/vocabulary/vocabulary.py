@@ -1,10 +1,11 @@
-"""The vocabulary: an immutable set of concepts and names, looked up without loading it into memory."""
+"""The vocabulary: an immutable set of concepts and names, memory-mapped."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,12 @@ from nymlink.vocabulary.tables import Tables
 class Vocabulary:
     """Concepts and names with their provenance, made by :meth:`load`, :func:`read_vocabulary` or :meth:`of`.
 
-    A concept's *row* is its place in :attr:`columns`; indexes and evaluations refer to concepts by row.
+    Indexes and evaluations refer to a concept by its *row* in :attr:`columns`.
 
     Attributes:
         columns: concepts, names and look-up arrays, in Arrow columns.
-        sources: its sources.
-        settings: how its sources were read.
+        sources: the sources.
+        settings: reading options of the sources.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Vocabulary:
         self._texts = _only_chunk(columns.names["text"])
         self._redirects_from = _only_chunk(columns.redirects["old"])
         self._owners = _only_chunk(columns.names["concept"]).to_numpy()
-        # Codes per name and a list of labels, so that look-ups need not decode dictionaries.
+        # Codes per name and a list of labels: look-ups decode no dictionaries.
         self._labels = {
             field: (column.indices.to_numpy(), column.dictionary.to_pylist())
             for field in ("lang", "kind", "source")
@@ -54,12 +55,12 @@ class Vocabulary:
     def of(
         cls, *parts: tuple[Source, Tables], repeats: bool = False, settings: Mapping[str, Any] | None = None
     ) -> Vocabulary:
-        """Join one or several sources into a vocabulary, in memory.
+        """Join sources into a vocabulary, in memory.
 
         Args:
             parts: each source and its tables, in order of precedence.
-            repeats: whether a name that several sources give a concept is kept once for each source.
-            settings: how the sources were read.
+            repeats: whether to keep a repeated name of a concept once per source.
+            settings: reading options of the sources.
         """
         columns = assemble([(source.name, tables) for source, tables in parts], repeats=repeats)
         return cls(columns, [source for source, _ in parts], settings)
@@ -104,7 +105,7 @@ class Vocabulary:
         return len(self._texts)
 
     def describe(self) -> dict[str, Any]:
-        """Return its sources, settings, and numbers of concepts and names, as JSON values."""
+        """Return sources, settings, and numbers of concepts and names, as JSON values."""
         return {
             "sources": [source.to_dict() for source in self.sources],
             "settings": self.settings,
@@ -144,7 +145,7 @@ class Vocabulary:
         return Concept(name=self.preferred_name(row), **value)
 
     def preferred_name(self, row: int) -> str:
-        """Return the preferred name of a concept row, else its first name of the surest kind, else its id."""
+        """Return the preferred name of a concept row, or its first name of the most reliable kind, or its id."""
         start, end = self.columns.name_offsets[row : row + 2]
         if start == end:
             return self._id_at(row)
@@ -158,7 +159,7 @@ class Vocabulary:
     def names(
         self, concept_id: str, *, lang: str | None = None, kinds: Collection[str] | None = None
     ) -> tuple[Name, ...]:
-        """Return the names of a concept, preferred ones first, optionally of one language or some kinds.
+        """Return the names of a concept, preferred first, optionally of one language or some kinds.
 
         Raises:
             UnknownNameError: no concept has this id.
@@ -170,22 +171,20 @@ class Vocabulary:
         )
 
     def find(self, text: str) -> tuple[Name, ...]:
-        """Find all names that equal ``text`` except for case and punctuation, those most alike in writing first.
+        """Find all names equal to ``text`` except for case and punctuation.
 
-        See :func:`~nymlink.text.writing.writing_likeness`: verbatim names come first, then those that differ in
-        case, then in signs; of names alike the surest kind.
+        Verbatim names come first, then names that differ in case, then in signs
+        (:func:`~nymlink.text.writing.writing_likeness`); ties are ordered by kind.
         """
         key = normalise(text)
         order = self.columns.names_by_key
-        place = bisect_left(order, key, key=self._key_at)
-        names = []
-        while place < len(order) and self._key_at(order[place]) == key:
-            names.append(self.name(int(order[place])))
-            place += 1
+        places = range(bisect_left(order, key, key=self._key_at), len(order))
+        rows = takewhile(lambda row: self._key_at(row) == key, (int(order[place]) for place in places))
+        names = map(self.name, rows)
         return tuple(sorted(names, key=lambda name: (-writing_likeness(text, name.text), KINDS.index(name.kind))))
 
     def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
-        """Find at most ``limit`` concepts with a name that contains ``text``, ignoring case; return their ids."""
+        """Return the ids of at most ``limit`` concepts with ``text`` in a name, ignoring case."""
         if not _is_encodable(text):
             return ()
         ids: dict[str, None] = {}
@@ -197,10 +196,9 @@ class Vocabulary:
         return tuple(ids)[:limit]
 
     def resolve(self, concept_id: str) -> tuple[str, ...]:
-        """Resolve an id to live concepts by following alternate ids and replacements; return their ids.
+        """Resolve an id to the ids of live concepts, through alternate ids and replacements.
 
-        Where these lead to no live concept, the obsolete concepts reached last are returned; for an unknown id,
-        none.
+        Without a live concept, returns the obsolete concepts reached last; for an unknown id, nothing.
         """
         concepts = self.columns.concepts
         live: dict[str, None] = {}
@@ -224,9 +222,9 @@ class Vocabulary:
         return tuple(live) or last
 
     def ancestors(self, concept_id: str) -> tuple[str, ...]:
-        """Return the ids of all ancestors of a concept, nearest first; cycles among parents are allowed.
+        """Return the ids of all ancestors of a concept, nearest first, with parents outside the vocabulary.
 
-        Parents that are not themselves concepts of the vocabulary are included.
+        Cycles among parents are allowed.
 
         Raises:
             UnknownNameError: no concept has this id.
@@ -255,7 +253,7 @@ class Vocabulary:
             languages: languages of the names, each with its regions; ``None``: all.
             kinds: kinds of the names; ``None``: all.
             obsolete: whether to include names of obsolete concepts.
-            batch_size: rows examined per batch; a batch holds those of them that are selected.
+            batch_size: rows per batch before selection.
 
         Yields:
             Batches of the :data:`~nymlink.vocabulary.columns.NAMES` columns and ``row`` (int64), the name row.
@@ -309,12 +307,9 @@ class Vocabulary:
 
     def _redirect_targets(self, concept_id: str) -> list[str]:
         old, new = self._redirects_from, self.columns.redirects["new"]
-        place = bisect_left(range(len(old)), concept_id, key=lambda at: str(old[at].as_py()))
-        targets = []
-        while place < len(old) and old[place].as_py() == concept_id:
-            targets.append(str(new[place].as_py()))
-            place += 1
-        return targets
+        first = bisect_left(range(len(old)), concept_id, key=lambda at: str(old[at].as_py()))
+        places = takewhile(lambda place: old[place].as_py() == concept_id, range(first, len(old)))
+        return [str(new[place].as_py()) for place in places]
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -322,7 +317,7 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _is_encodable(text: str) -> bool:
-    """Whether a text has no lone surrogate (from a broken argument); no name has one."""
+    """Whether a text has no lone surrogate (from a broken argument)."""
     try:
         text.encode()
     except UnicodeEncodeError:

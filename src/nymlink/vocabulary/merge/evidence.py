@@ -1,7 +1,6 @@
-"""Evidence that concepts of several sources are the same: claims, and names that they share.
+"""Evidence that concepts of several sources are the same: claims and common names.
 
-The confidence of each kind of evidence was estimated by hand on random samples of the open vocabularies:
-``docs/howto/merging.md``.
+``docs/howto/merging.md`` tells how the confidences were estimated.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from enum import StrEnum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from nymlink.core.terminal import track
@@ -23,24 +21,24 @@ from nymlink.vocabulary.name_matching import exact_names, is_specific, loose_for
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Pair = tuple[int, int]
-"""Two concept rows, that of the smaller key first."""
+"""Two concept rows, ordered by their keys."""
 
 SHARED: Final = ("UMLS", "MESH")
-"""Namespaces whose ids are evidence if two concepts share them as xrefs; a shared ICD code is not."""
+"""Namespaces of shared xrefs that count as evidence; a shared ICD code is none."""
 
 
 class EquivalenceClaims:
-    """The claims of vocabularies (xrefs) and mappings about the identity of concepts.
+    """Claims of xrefs and mappings about the identity of concepts.
 
-    An exact mapping that is not reliable (:attr:`Mapping.is_reliable`) counts as an xref.
+    An unreliable exact mapping (:attr:`Mapping.is_reliable`) counts as an xref.
 
     Attributes:
-        exact: pair → confidence of the best mapping that both are the same. Two concepts mapped to the same id,
-            which is no concept of the inputs, are also such a pair, if no other concept of their namespaces is.
-        against: pair → the different relation that a mapping states.
-        xrefs: row → rows of other namespaces to which it refers.
-        shared: id in one of :data:`SHARED` → rows that refer to it.
-        unknown: row → ids to which it is mapped exactly that are no concepts of the inputs.
+        exact: pair → confidence of its best exact mapping. Two concepts with an exact mapping to the same unknown
+            id are a pair too, if no other concept of their namespaces has one.
+        against: pair → another relation stated by a mapping.
+        xrefs: row → referenced rows of other namespaces.
+        shared: id in :data:`SHARED` → referring rows.
+        unknown: row → unknown ids with an exact mapping to it.
     """
 
     def __init__(self, vocabulary: Vocabulary, concepts: LiveConcepts, mapping_sets: Sequence[MappingSet]) -> None:
@@ -62,7 +60,7 @@ class EquivalenceClaims:
         self._counts = self._count_xrefs()
 
     def rows(self) -> set[int]:
-        """Return all rows about which there is a claim."""
+        """Return all rows in claims."""
         pairs = [*self._concepts.same, *self.exact, *self.against]
         return {
             *(row for pair in pairs for row in pair),
@@ -71,21 +69,20 @@ class EquivalenceClaims:
         }
 
     def within_one_namespace(self) -> set[frozenset[Key]]:
-        """Return the pairs of keys of one namespace that a mapping states to be the same."""
+        """Return the pairs of keys of one namespace with an exact mapping."""
         keys = self._concepts.keys
         return {frozenset((keys[one], keys[other])) for one, other in self.exact if keys[one][0] == keys[other][0]}
 
     def is_one_to_one(self, one: int, other: int) -> bool:
-        """Whether an xref is the only one between its two concepts and each other's namespaces."""
+        """Whether neither concept has another xref with the other's namespace."""
         outgoing, incoming = self._counts
         keys = self._concepts.keys
         return outgoing[one, keys[other][0]] == 1 and incoming[other, keys[one][0]] == 1
 
     def shared_ids(self) -> Iterator[tuple[Key, list[int], frozenset[int]]]:
-        """Yield ids in :data:`SHARED`, the rows that refer to each, and those of them that are one-to-one.
+        """Yield ids in :data:`SHARED`, their referring rows, and the one-to-one rows among these.
 
-        One-to-one: no other concept of the row's namespace refers to the id, and the row refers to no other such
-        id.
+        One-to-one: the only row of its namespace with the id, and without another id of the same kind.
         """
         id_counts = Counter((row, namespace) for (namespace, _), rows in self.shared.items() for row in rows)
         for key, rows in self.shared.items():
@@ -93,7 +90,7 @@ class EquivalenceClaims:
             yield key, sorted(rows), frozenset(row for row in unique if id_counts[row, key[0]] == 1)
 
     def pair(self, one: int, other: int) -> Pair:
-        """Order a pair by its keys, so that nothing depends on the order of inputs."""
+        """Order a pair by its keys, independent of the order of inputs."""
         keys = self._concepts.keys
         return (one, other) if keys[one] <= keys[other] else (other, one)
 
@@ -136,7 +133,7 @@ class EquivalenceClaims:
         self._add_xref(row, key)
 
     def _equate_at_hubs(self) -> None:
-        """Equate the concepts that are mapped to the same unknown id."""
+        """Equate concepts mapped to the same unknown id."""
         for rows in self._hubs.values():
             unique = sorted(_unique_in_namespace(rows, self._concepts))
             for place, one in enumerate(unique):
@@ -153,7 +150,7 @@ class EquivalenceClaims:
 
 
 def _unique_in_namespace(rows: Iterable[int], concepts: LiveConcepts) -> list[int]:
-    """Select the rows that are the only ones of their namespaces."""
+    """Select rows without another row of their namespace."""
     by_namespace: dict[str, list[int]] = defaultdict(list)
     for row in rows:
         by_namespace[concepts.keys[row][0]].append(row)
@@ -161,12 +158,12 @@ def _unique_in_namespace(rows: Iterable[int], concepts: LiveConcepts) -> list[in
 
 
 class Agreement(StrEnum):
-    """The agreement of the names of two concepts.
+    """Agreement of the names of two concepts.
 
-    ``PREFERRED``: the preferred names are equal except for order of words, plurals, accents, and stop words.
-    ``NAME``: the preferred name of one is an exact synonym of the other, in any order of words.
-    ``NONE``: no name in common, or only synonyms, abbreviations, or looser names.
-    ``RIVAL``: one has the preferred name of a third concept in the other's namespace, whatever names they share.
+    ``PREFERRED``: preferred names equal except for word order, plurals, accents, and stop words.
+    ``NAME``: the preferred name of one is an exact synonym of the other, in any word order.
+    ``NONE``: neither.
+    ``RIVAL``: one has the preferred name of a third concept in the other's namespace, whatever their synonyms.
     """
 
     PREFERRED = "preferred names equal"
@@ -176,18 +173,18 @@ class Agreement(StrEnum):
 
 
 class ConceptNames:
-    """The preferred and exact names of concepts, in forms that can be compared.
+    """Comparable forms of the preferred and exact names of concepts.
 
     Args:
         vocabulary: the unmerged vocabulary.
         concepts: its concepts.
-        compared: the rows of concepts to compare.
+        compared: rows to compare.
     """
 
     def __init__(self, vocabulary: Vocabulary, concepts: LiveConcepts, compared: Collection[int]) -> None:
         self._keys = concepts.keys
         names = exact_names(vocabulary.columns.names)
-        # The first name is the preferred one or, if there is none, the first exact one.
+        # The first name is the preferred one, if any.
         named, first = np.unique(names["concept"].to_numpy(), return_index=True)
         self._preferred: dict[int, str] = dict(
             zip(named.tolist(), sorted_words(names["text"].take(first)), strict=True)
@@ -199,10 +196,13 @@ class ConceptNames:
                 self._rows_by_name[self._keys[row][0], self._loose[row]].append(row)
         wanted = np.zeros(len(concepts.ids), bool)
         wanted[np.fromiter(compared, np.int64)] = True
-        self._exact = _exact_names(names, wanted)
+        names = names.filter(pa.array(wanted[names["concept"].to_numpy()]))
+        self._exact: dict[int, set[str]] = defaultdict(set)
+        for row, name in zip(names["concept"].to_pylist(), sorted_words(names["text"]), strict=True):
+            self._exact[row].add(name)
 
     def same_preferred(self, rows: list[int]) -> list[list[int]]:
-        """Group the rows that have equal preferred names; rows without an equal are left out."""
+        """Group rows with equal preferred names; leave out single rows."""
         groups: dict[str, list[int]] = defaultdict(list)
         for row in rows:
             if row in self._loose:
@@ -231,22 +231,14 @@ class ConceptNames:
         return any(row not in (one, other) for row in rows)
 
 
-def _exact_names(names: pa.Table, wanted: npt.NDArray[np.bool_]) -> dict[int, set[str]]:
-    names = names.filter(pa.array(wanted[names["concept"].to_numpy()]))
-    names_of: dict[int, set[str]] = defaultdict(set)
-    for row, name in zip(names["concept"].to_pylist(), sorted_words(names["text"]), strict=True):
-        names_of[row].add(name)
-    return names_of
-
-
 SAME_ID: Final = "same id"
 EXACT: Final = "exact match"
 MUTUAL: Final = "mutual xrefs"
 ONE_SIDED: Final = "one-sided xref"
 SHARED_NAMES: Final = {"UMLS": "shared UMLS CUI", "MESH": "shared MeSH id"}
 
-# (kind, one-to-one, agreement of names) → confidence: about the share of pairs that are right. Other evidence
-# joins nothing. Even without a name in common, a curated mapping ranks above agreement by synonym.
+# (kind, one-to-one, agreement of names) → confidence, about the share of correct pairs. Other evidence joins
+# nothing. A curated mapping without a common name ranks above agreement by synonym.
 _CONFIDENCE: Final = {
     **{(SAME_ID, True, agreement): 1.0 for agreement in Agreement},
     (EXACT, True, Agreement.PREFERRED): 0.995,
@@ -265,21 +257,21 @@ _CONFIDENCE: Final = {
     (SHARED_NAMES["MESH"], True, Agreement.PREFERRED): 0.98,
     (SHARED_NAMES["MESH"], False, Agreement.PREFERRED): 0.98,
 }
-# Names and ids of genes are also used for their products: only a mapping joins a gene with something else.
+# Genes and their products share names and ids: only a mapping joins a gene with something else.
 GENES: Final = frozenset({"HGNC", "NCBIGENE", "ENSEMBL"})
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence about a pair of concepts.
+    """Evidence about a pair of concepts.
 
     Attributes:
         pair: their rows in the unmerged vocabulary.
-        kinds: kinds of claims about them, the surest first; those that are not one-to-one end in ``(of several)``.
-        names: the agreement of their names.
-        confidence: the confidence that they are the same; 0: they are not joined.
-        against: the reason not to join them, where the confidence is 0.
-        denied: whether a mapping states that they are not the same.
+        kinds: kinds of claims, most reliable first; ``(of several)`` marks a claim that is not one-to-one.
+        names: agreement of their names.
+        confidence: confidence that both are the same; 0: they are not joined.
+        against: reason for a confidence of 0.
+        denied: whether a mapping denies that both are the same.
     """
 
     pair: Pair
@@ -293,7 +285,7 @@ class Evidence:
 def claimed_pairs(
     concepts: LiveConcepts, claims: EquivalenceClaims, names: ConceptNames
 ) -> dict[Pair, dict[str, bool]]:
-    """Collect all pairs about which there is a claim: pair → kind of claim → whether it is one-to-one."""
+    """Collect the pairs in claims: pair → kind of claim → whether it is one-to-one."""
     pairs: dict[Pair, dict[str, bool]] = {}
 
     def add(one: int, other: int, kind: str, one_to_one: bool) -> None:
@@ -325,13 +317,9 @@ def claimed_pairs(
 def weigh(
     concepts: LiveConcepts, claims: EquivalenceClaims, names: ConceptNames, *, progress: bool = False
 ) -> Iterator[Evidence]:
-    """Weigh the evidence about each pair of concepts about which there is a claim.
+    """Weigh the evidence about each pair of concepts in claims.
 
-    Args:
-        concepts: the concepts.
-        claims: the claims of mappings and xrefs.
-        names: the names of all concepts in claims.
-        progress: whether to show progress when standard error is a terminal.
+    ``names`` has the names of all these concepts; ``progress`` shows progress if standard error is a terminal.
     """
     for pair, kinds in track(claimed_pairs(concepts, claims, names).items(), "comparing concepts", shown=progress):
         agreement = names.agreement(*pair)

@@ -1,12 +1,7 @@
-"""Whole columns of tables with millions of rows.
+"""Whole columns of unquoted tables with millions of rows (UMLS RRF, SNOMED RF2, OMOP).
 
-Arrow's threads may let go of their input after the function has returned. Memory of Python's needs the interpreter
-for that; where the interpreter ends meanwhile, as after an error, the process is aborted (SIGABRT; see
-https://github.com/apache/arrow/issues/49942). Memory of Arrow's own needs no interpreter.
-
-Nothing is quoted in these files (UMLS RRF, SNOMED RF2, OMOP). Arrow stops at a broken row without its line number,
-so the lines of a block that Arrow rejects are checked one by one: broken rows are reported, the others parsed
-again.
+Arrow rejects a broken row without its line number: the lines of a rejected block are checked one by one, broken
+rows are reported, the others parsed again.
 """
 
 from __future__ import annotations
@@ -36,7 +31,11 @@ from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHE
 
 
 def copy_to_arrow(pieces: Iterable[bytes]) -> pa.BufferReader:
-    """Copy pieces of a file into one buffer of Arrow's, and open it for reading."""
+    """Copy pieces of a file into a buffer of Arrow, and open it for reading.
+
+    Arrow's threads may release their input after return. Python memory needs the interpreter for that, and aborts
+    the process if the interpreter has ended (https://github.com/apache/arrow/issues/49942).
+    """
     sink = pa.BufferOutputStream()
     for piece in pieces:
         sink.write(piece)
@@ -44,7 +43,7 @@ def copy_to_arrow(pieces: Iterable[bytes]) -> pa.BufferReader:
 
 
 class Numbering(dict[str, int]):
-    """Numbers of strings, from 0 in the order in which they are first looked up."""
+    """Numbers of strings, from 0 in order of first look-up."""
 
     def __missing__(self, value: str) -> int:
         self[value] = code = len(self)
@@ -52,7 +51,7 @@ class Numbering(dict[str, int]):
 
 
 def map_distinct(column: pa.ChunkedArray, function: Callable[[str], Any], dtype: npt.DTypeLike) -> Array:
-    """Apply a function to a dictionary-encoded column, calling it once for each distinct value."""
+    """Apply a function to each distinct value of a dictionary-encoded column."""
     encoded = column.combine_chunks()
     distinct = encoded.dictionary.to_pylist()
     results: Array = np.array([function(value) for value in distinct], dtype)[encoded.indices.to_numpy()]
@@ -60,7 +59,7 @@ def map_distinct(column: pa.ChunkedArray, function: Callable[[str], Any], dtype:
 
 
 def distinct_pairs(owners: Array, values: Array) -> tuple[Ints, Ints]:
-    """Deduplicate (owner, value) pairs, ordered by owner, then by first occurrence."""
+    """Deduplicate (owner, value) pairs; order them by owner, then first occurrence."""
     key = owners.astype(np.int64) << 32 | values.astype(np.int64)
     first = np.sort(np.unique(key, return_index=True)[1])
     first = first[np.argsort(owners[first], kind="stable")]
@@ -68,7 +67,7 @@ def distinct_pairs(owners: Array, values: Array) -> tuple[Ints, Ints]:
 
 
 def group_lists(owners: Array, values: pa.Array, count: int) -> pa.ListArray:
-    """Group values, ordered by owner, into one list for each of ``count`` owners."""
+    """Group values, ordered by owner, into ``count`` lists."""
     offsets = np.zeros(count + 1, np.int32)
     np.cumsum(np.bincount(owners, minlength=count), out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), values)
@@ -77,15 +76,14 @@ def group_lists(owners: Array, values: pa.Array, count: int) -> pa.ListArray:
 NUMBER: Final = pa.int64()
 TEXT: Final = pa.string()
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
-"""Type of columns that hold few distinct values."""
+"""Type of columns with few distinct values."""
 
 _BLOCK_BYTES: Final = 32 << 20
-# Arrow rejects rows longer than two of its own blocks, so this size also limits the length of a line.
+# Arrow rejects rows longer than two of its blocks: this size limits the length of a line.
 _PARSE_BYTES: Final = MAX_LINE // 2
 _NUMBER: Final = re.compile(r"\d{1,18}")
 _TOO_LARGE: Final = 10**18
-# A bar at the end of rows makes one more column; no other can have this name, since bars separate names. Its type
-# is null, so that Arrow rejects rows with text in it.
+# A bar at the end of rows makes one more column, of type null: Arrow rejects text in it.
 _LAST_COLUMN: Final = "|"
 
 
@@ -96,7 +94,7 @@ class RowFormat:
     Attributes:
         columns: names of the columns, in order.
         wanted: columns to read, with their types: :data:`NUMBER` (never blank), :data:`TEXT` or :data:`CODE`.
-        required: columns of text that may not be blank.
+        required: text columns that must not be blank.
         delimiter: character between fields.
         is_closed: whether the delimiter also ends each row.
     """
@@ -118,7 +116,7 @@ class Block:
 
 
 def read_blocks(file: IO[bytes], path: Path, problems: Problems) -> Iterator[Block]:
-    """Cut an open file into blocks of whole lines; UTF-16 is read as such, and reported."""
+    """Cut an open file into blocks of whole lines; UTF-16 is decoded and reported."""
     line = 1
     text = as_utf8(file, path, problems)
     for data in whole_lines(iter(partial(text.read, _BLOCK_BYTES), b"")):
@@ -132,8 +130,8 @@ def read_columns(blocks: Iterable[Block], layout: RowFormat, problems: Problems)
     Args:
         blocks: the rows.
         layout: their columns and delimiter.
-        problems: receives each row that is rejected (wrong number of fields, a NUL, a required column blank) or
-            repaired (not UTF-8, a carriage return within the row), with its line number.
+        problems: receives each rejected row (wrong number of fields, NUL, blank required column) and each repaired
+            row (not UTF-8, carriage return inside), with its line number.
     """
     for block in blocks:
         table = _parse(block.data, layout) if _is_text(block.data) else None
@@ -157,7 +155,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _parse(data: bytes, layout: RowFormat, *, parse_bytes: int = _PARSE_BYTES) -> pa.Table | None:
-    """Parse the wanted columns; ``None`` when there are no rows or any is broken."""
+    """Parse the wanted columns; ``None`` without rows or with a broken one."""
     if not data or data.isspace():
         return None
     end = {_LAST_COLUMN: pa.null()} if layout.is_closed else {}
@@ -240,11 +238,10 @@ def read_tsv(
     """Yield the good rows, some hundred thousand at a time, each column in one chunk.
 
     Args:
-        path: a plain or gzip file; its first line names its columns, in any case.
-        wanted: columns to read, lower case, with their types: see
-            :class:`~nymlink.vocabulary.readers.column_files.RowFormat`.
-        required: columns of text that may not be blank.
-        problems: receives each row that is rejected or repaired, with its line number.
+        path: a plain or gzip file; its first line names the columns, in any case.
+        wanted: columns to read, lower case, with their types (see :class:`RowFormat`).
+        required: text columns that must not be blank.
+        problems: receives each rejected or repaired row, with its line number.
 
     Raises:
         InputError: a column is missing, or the file cannot be read (:func:`nymlink.core.files.open_bytes`).
@@ -259,8 +256,7 @@ def read_tsv(
         layout = RowFormat(tuple(name.strip().lower() for name in names), wanted, required, delimiter="\t")
         for name in wanted:
             if name not in layout.columns:
-                message = f"no column {name!r}: the first line must name it"
-                raise InputError(message, path=path, line=first.line)
+                raise InputError(f"no column {name!r}: the first line must name it", path=path, line=first.line)
         yield from read_columns(chain([Block(path, first.line + 1, rest)], blocks), layout, problems)
 
 
@@ -274,17 +270,17 @@ def _without_blank_lines(block: Block) -> Block | None:
 ROWS: Final = pa.schema(
     [(column, pa.string()) for column in ("concept_id", "name", "lang", "kind", "semantic_type", "xrefs")]
 )
-# White space, as Python knows it, other than single blanks between words.
+# White space of Python, except single blanks between words.
 _TO_FOLD: Final = r"^ | $|  |[^ \PZ]|[\x09-\x0d\x1c-\x1f\x{85}]"
 
 
 def tables_from_rows(rows: pa.Table, languages: LanguageFilter) -> Tables:
-    """Build the tables that :class:`~nymlink.vocabulary.tables.TableBuilder` would, called once for each row.
+    """Build tables like :class:`~nymlink.vocabulary.tables.TableBuilder`, by columns.
 
     Args:
-        rows: :data:`ROWS`, one name a row; ids and names not blank, languages and kinds valid. ``semantic_type``
+        rows: :data:`ROWS`, one name per row; ids and names not blank, languages and kinds valid. ``semantic_type``
             is one string, ``xrefs`` are joined by ``|``; both may be empty.
-        languages: languages of which names are kept.
+        languages: languages to keep.
     """
     rows = rows.combine_chunks()
     ids = rows["concept_id"].combine_chunks().dictionary_encode()
@@ -309,16 +305,15 @@ def tables_from_rows(rows: pa.Table, languages: LanguageFilter) -> Tables:
 
 
 def name_table(rows: pa.Table, languages: LanguageFilter) -> pa.Table:
-    """Deduplicate names (``concept_id name lang kind`` of :data:`ROWS`), each with its surest kind."""
+    """Deduplicate names (``concept_id name lang kind`` of :data:`ROWS`); keep the most reliable kind."""
     wanted = [lang for lang in pc.unique(rows["lang"]).to_pylist() if languages.wants(lang)]
     rows = rows.filter(pc.is_in(rows["lang"], pa.array(wanted, pa.string())))
-    ranks = pc.index_in(rows["kind"], pa.array(KINDS))
     table = pa.table(
         {
             "concept_id": rows["concept_id"],
             "text": _folded(rows["name"]),
             "lang": rows["lang"],
-            "rank": ranks,
+            "rank": pc.index_in(rows["kind"], pa.array(KINDS)),
             "row": np.arange(len(rows)),
         }
     )

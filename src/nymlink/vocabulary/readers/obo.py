@@ -1,12 +1,8 @@
 """OBO 1.2 and 1.4.
 
-Source: OBO Flat File Format 1.4, https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
-
-The reader repairs or skips what it can; the maintainer of a file needs to know every violation. Source:
-https://github.com/fastobo/fastobo-py, after https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
-
-A line that cannot be read is left out and reported; the rest of its stanza stays. Only ``[Term]`` stanzas are
-read. Source: https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
+Source: OBO Flat File Format 1.4, https://owlcollab.github.io/oboformat/doc/obo-syntax.html. Only ``[Term]``
+stanzas are read. An unreadable line is left out and reported; the rest of its stanza stays. The strict check, by
+https://github.com/fastobo/fastobo-py, lists every violation for the maintainer of a file.
 """
 
 from __future__ import annotations
@@ -39,7 +35,7 @@ from nymlink.vocabulary.tables import Tables
 
 _ESCAPE: Final = re.compile(r"\\(.)")
 _SPECIAL: Final = {"n": "\n", "t": "\t", "W": " "}
-# Possessive quantifiers (``*+``), since backtracking over a line of white space would take for ever.
+# Possessive quantifiers (``*+``) prevent endless backtracking over white space.
 _INSIDE_QUOTES: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
 _QUOTED: Final = re.compile(rf'"({_INSIDE_QUOTES})"')
 _QUALIFIER: Final = rf'[^\s{{}}",=]++\s*+=\s*+"{_INSIDE_QUOTES}"\s*+'
@@ -61,7 +57,7 @@ def unescape(text: str) -> str:
 
 
 def unquoted(value: str) -> str:
-    """Strip trailing qualifiers ``{source="…"}`` and comment ``! …`` from a value, and unescape it."""
+    """Strip trailing qualifiers ``{source="…"}`` and comment ``! …``, and unescape."""
     if "{" in value:
         value = _QUALIFIERS.sub("", value)
     if "!" in value:
@@ -70,31 +66,23 @@ def unquoted(value: str) -> str:
 
 
 def quoted(value: str) -> tuple[str, str] | None:
-    """Split a value into the quoted text that it begins with, unescaped, and the rest.
-
-    Returns:
-        ``None`` when the value does not begin with a text in quotation marks.
-    """
+    """Split a value into its leading quoted text, unescaped, and the rest; ``None`` without such a text."""
     match = _QUOTED.match(value)
     return (unescape(match[1]), value[match.end() :]) if match else None
 
 
 def reference(value: str) -> str:
-    """Get the id that a value begins with, unescaped, without qualifiers, quoted description and comment."""
+    """Return the id at the beginning of a value, unescaped."""
     if '"' in value:
         value = value.partition(' "')[0]
     return unquoted(value)
 
 
 def parse_synonym(value: str, *, scope: str | None = None) -> Synonym | None:
-    """Read the value of a synonym line: ``"text" SCOPE TYPE [xrefs] {qualifiers} ! comment``.
+    """Parse the value of a synonym line: ``"text" SCOPE TYPE [xrefs] {qualifiers} ! comment``.
 
-    Args:
-        value: the line after the tag. All but the text may be missing; the default scope is RELATED.
-        scope: the scope where the tag gives it (``exact_synonym``).
-
-    Returns:
-        ``None`` when it is not of that form.
+    Only the text is required; the default scope is RELATED. ``scope`` is the scope in an old tag
+    (``exact_synonym``). Returns ``None`` for a value of another form.
     """
     parsed = quoted(value)
     after = _AFTER_SYNONYM.fullmatch(parsed[1]) if parsed else None
@@ -110,12 +98,12 @@ def parse_synonym(value: str, *, scope: str | None = None) -> Synonym | None:
 
 _LISTED: Final = 20
 _MOST_A_STANZA: Final = 100
-"""Most violations found in one stanza; a stanza with more is hardly OBO."""
+"""Limit of violations per stanza."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Violation of the format: its 1-based line and column (``None`` where it concerns the whole line)."""
+    """Violation of the format at a 1-based line and column; column ``None``: the whole line."""
 
     path: str
     line: int
@@ -131,7 +119,7 @@ def refuse_violations(path: Path) -> None:
     """Refuse a file that violates OBO 1.4.
 
     Raises:
-        InputError: it does; the message lists the first violations, a line each. See also :func:`check`.
+        InputError: it does; the message lists the first violations. See also :func:`check`.
         MissingExtraError: fastobo is not installed.
     """
     violations = check(path)
@@ -142,7 +130,7 @@ def refuse_violations(path: Path) -> None:
 
 
 def check(path: Path) -> list[Violation]:
-    """List all violations of the OBO 1.4 syntax in a plain or gzip file, in the order of its lines.
+    """List all violations of the OBO 1.4 syntax in a plain or gzip file, by line.
 
     Raises:
         MissingExtraError: fastobo is not installed.
@@ -164,13 +152,13 @@ def check(path: Path) -> list[Violation]:
 
 
 def _stanzas(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the header and each stanza, with the number of its first line."""
+    """Yield the header and each stanza with the number of its first line."""
     start, stanza = 1, list[str]()
     for number, line in lines:
         if line.startswith("["):
             yield start, stanza
             start, stanza = number, []
-        # Blank lines stand for those that could not be read, to keep the line numbers.
+        # Blank lines replace unreadable ones, to keep the line numbers.
         stanza.extend("" for _ in range(start + len(stanza), number))
         stanza.append(line)
     yield start, stanza
@@ -179,7 +167,7 @@ def _stanzas(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]
 def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iterator[Violation]:
     # The parser fails on lines that are only comments.
     lines = ["" if line.lstrip().startswith("!") else line for line in stanza]
-    # The parser stops at the first violation; with that line blanked it reports the next.
+    # The parser stops at the first violation: blank its line to find the next.
     for _ in range(_MOST_A_STANZA):
         if not any(line.strip() for line in lines):
             return
@@ -189,7 +177,7 @@ def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iter
             place = min(max((error.lineno or 1) - 1, 0), len(lines) - 1)
             message = f"{error.msg}, in {lines[place][:80]!r}"
             yield Violation(str(path), start + place, error.offset, message)
-            # Without a required line the rest cannot be parsed; a line that is blank already cannot be blanked.
+            # The parser needs these lines; a blank line cannot be blanked again.
             if lines[place].startswith(("[", "id:")) or not lines[place].strip():
                 return
             lines[place] = ""
@@ -197,7 +185,7 @@ def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iter
             yield Violation(str(path), start, None, str(error))
             return
         except BaseException as error:
-            # A panic of the parser, written in Rust, is a BaseException but no Exception.
+            # A panic of the Rust parser is a BaseException but no Exception.
             if type(error).__name__ != "PanicException":
                 raise
             yield Violation(str(path), start, None, "a stanza that crashes the parser fastobo")
@@ -231,11 +219,11 @@ _VALUES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     "xref_unk": ("xrefs", reference),
     "equivalent_to": ("xrefs", _id),
 }
-"""Tags of simple values: field of a term, and function that parses the value."""
+"""Tag of a simple value → field of a term, and parser of the value."""
 
 
 class _Parser:
-    """Parser of the lines of one file, with the header's tags and the terms so far."""
+    """Parser of one file, line by line, with its header and terms so far."""
 
     def __init__(self, path: Path, problems: Problems) -> None:
         self.terms: dict[str, Term] = {}
@@ -252,9 +240,7 @@ class _Parser:
         line = line.strip()
         if not line or line.startswith("!"):
             return
-        if line.startswith("[") and self._opens(number, line):
-            return
-        if self._stanza not in ("header", "Term"):
+        if (line.startswith("[") and self._opens(number, line)) or self._stanza not in ("header", "Term"):
             return
         tag, colon, value = line.partition(":")
         if not colon:
@@ -270,11 +256,10 @@ class _Parser:
             self._problems.reject(self._path, self._start, "a [Term] without an id")
 
     def _opens(self, number: int, line: str) -> bool:
-        match = _STANZA.fullmatch(line)
+        match = _STANZA.fullmatch(line) or _BROKEN_STANZA.match(line)
         if match is None:
-            match = _BROKEN_STANZA.match(line)
-            if match is None:
-                return False
+            return False
+        if match.re is _BROKEN_STANZA:
             self._problems.repair(self._path, number, f"{line[:40]!r} taken as [{match['type']}]")
         self.close()
         self._stanza = match["type"].capitalize()
@@ -311,7 +296,7 @@ class _Parser:
             self.terms[id_] = self._term = collected
             return
         self._problems.repair(self._path, number, f"a second [Term] of {id_[:40]}: merged with the first")
-        # Tags may stand before the id; their values go to the earlier term.
+        # Values of tags before the id go to the earlier term.
         for field in ("labels", "synonyms", "namespaces", "alternate_ids", "xrefs", "parents", "replaced_by"):
             getattr(known, field).extend(getattr(collected, field))
         known.definition = known.definition or collected.definition
@@ -319,7 +304,7 @@ class _Parser:
         self._term = known
 
     def _term_tag(self, number: int, tag: str, value: str) -> str | None:
-        """Add the value of a line to the open term; returns the reason if the line is rejected."""
+        """Add a value to the open term; return a reason to reject the line."""
         term = self._term
         if tag in _VALUES:
             field, read = _VALUES[tag]
@@ -351,7 +336,7 @@ class _Parser:
         return None
 
     def _property_value(self, value: str) -> None:
-        """Add a value that is a cross-reference: an id or IRI, or a text in quotation marks, kept as it is."""
+        """Add a cross-reference: an id, an IRI, or a text in quotation marks, kept verbatim."""
         name, _, rest = value.partition(" ")
         prefix, colon, local = unescape(name).partition(":")
         if f"{self._prefixes.get(prefix, prefix + colon)}{local}" in XREF_PROPERTIES:

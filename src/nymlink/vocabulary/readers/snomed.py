@@ -1,10 +1,7 @@
 """SNOMED CT, in release format 2.
 
-File naming: SNOMED CT Release File Specifications, chapter 3 (https://docs.snomed.org/).
-
-Read column by column with Arrow. Of each component the row of the latest effectiveTime counts, so that a snapshot
-and the full history give the same. Meanings of files and ids: SNOMED CT Release File Specifications, chapters 4
-and 5 (https://docs.snomed.org/). Only the description file is required.
+Files and ids: SNOMED CT Release File Specifications, chapters 3 to 5 (https://docs.snomed.org/). The latest row of
+each component counts, so a snapshot and the full history give the same. Only the description file is required.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ _FILE: Final = re.compile(
     r"|cRefset_(?P<refset>Language|Association)(?:Reference)?)_?"
     r"(?P<type>Snapshot|Full|Delta)(?:-[A-Za-z-]+)?(?:_[A-Za-z0-9]+)?(?:_(?P<date>\d{8})[TZ0-9]*)?\.txt(?:\.gz)?"
 )
-# In order of preference: snapshots are smallest; of some extensions there is only a delta.
+# In order of preference: a snapshot is the smallest; some extensions have only a delta.
 _TYPES: Final = ("Snapshot", "Full", "Delta")
 # Relative to the folder of a release, of one of its types, or of its files.
 _PLACES: Final = ("*", "Terminology/*", "*/Terminology/*", "*/*/Terminology/*")
@@ -52,12 +49,12 @@ _PLACES: Final = ("*", "Terminology/*", "*/Terminology/*", "*/*/Terminology/*")
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Files of one type (snapshot, full or delta) of a release, by their content.
+    """Files of one type (snapshot, full or delta) of a release.
 
     Attributes:
-        files: ``Concept``, ``Description``, ``TextDefinition``, ``Relationship``, ``Language`` or ``Association``
-            → its files, one a language or module.
-        version: latest date in the names of the files, ``YYYYMMDD``, or ``None``.
+        files: content (``Concept``, ``Description``, ``TextDefinition``, ``Relationship``, ``Language`` or
+            ``Association``) → its files, one per language or module.
+        version: latest date in the file names, ``YYYYMMDD``, or ``None``.
     """
 
     files: dict[str, tuple[Path, ...]]
@@ -68,7 +65,7 @@ class Release:
 
 
 def has_release(folder: Path) -> bool:
-    """Whether there is a description file in the folder or below it, where a release has it."""
+    """Whether the folder or one of the subfolders of a release holds a description file."""
     return any(match["terminology"] == "Description" for match, _ in _files(folder, _PLACES))
 
 
@@ -76,11 +73,11 @@ def open_release(path: Path) -> Release:
     """Find the files of a release.
 
     Args:
-        path: the folder of a release or one within it (``Snapshot``, ``Terminology``), or a description file; the
-            files in its folder and in those of its reference sets are used too.
+        path: a release folder, one of its subfolders (``Snapshot``, ``Terminology``), or a description file, which
+            is read with the other files of its release.
 
     Raises:
-        InputError: there is no description file.
+        InputError: no description file was found.
     """
     home = path.parent if path.is_file() else path
     home = home.parent if home.name == "Terminology" else home
@@ -117,7 +114,7 @@ _PREFERRED: Final = 900000000000548007
 _DIALECTS: Final = {"en-US": 900000000000509007, "en-GB": 900000000000508004}
 _TAG: Final = r"^(?P<name>.*\S)\s*\((?P<tag>[^()]*[^()\s][^()]*)\)\s*$"
 
-# Ranks of descriptions, the preferred one first; the last is used only where a concept has no other.
+# Ranks of descriptions, best first.
 _IN_MAIN, _IN_OTHER, _FULL, _ANY = range(4)
 
 
@@ -126,11 +123,11 @@ class Descriptions:
     """Active descriptions with their membership in language reference sets.
 
     Attributes:
-        concept, type, lang: (n) place of the concept; typeId; place in ``languages``.
+        concept, type, lang: (n) place of the concept, typeId, and place in ``languages``.
         term: (n) strings.
-        languages: BCP 47.
-        member_of: reference set → (n) whether it holds the description.
-        preferred_in: reference set → (n) whether it prefers the description.
+        languages: BCP 47 codes.
+        member_of: reference set → bool (n), its members.
+        preferred_in: reference set → bool (n), its preferred members.
     """
 
     concept: Array
@@ -143,13 +140,7 @@ class Descriptions:
 
     @classmethod
     def of(cls, table: pa.Table, ids: pa.Array, members: pa.Table | None) -> Descriptions:
-        """Join description rows with the rows of language reference sets.
-
-        Args:
-            table: descriptions; every ``conceptid`` is one of ``ids``.
-            ids: concept ids.
-            members: rows of the reference sets, ``None`` where there are none.
-        """
+        """Join descriptions with the rows of language reference sets; ``ids`` has every ``conceptid``."""
         languages: list[str] = []
 
         def code(stated: str) -> int:
@@ -182,12 +173,12 @@ class Descriptions:
 
     @property
     def english(self) -> int:
-        """Place of English among the languages, -1 if it is missing."""
+        """Place of English among the languages, or -1."""
         return self.languages.index("en") if "en" in self.languages else -1
 
 
 def split_tags(terms: pa.Array) -> pa.StructArray:
-    """Split fully specified names into ``name`` and ``tag``, both null without a tag."""
+    """Split fully specified names into ``name`` and ``tag``; both are null if there is no tag."""
     return pc.extract_regex(terms, _TAG)
 
 
@@ -199,9 +190,9 @@ def name_rows(
     Args:
         descriptions: the descriptions.
         curies: concept ids.
-        languages: languages of which names are kept.
-        requested: languages that the caller asked for; a dialect of English without English itself selects the
-            descriptions of its reference set and those in neither dialect's.
+        languages: languages to keep.
+        requested: languages requested by the caller. A dialect of English, requested without English, selects the
+            descriptions of its reference set and those of no dialect.
     """
     wanted = {normalise_language(code) for code in requested or ()}
     dialects = [] if "en" in wanted else [dialect for dialect in _DIALECTS if dialect in wanted]
@@ -228,7 +219,7 @@ def name_rows(
 def _view(
     descriptions: Descriptions, curies: pa.Array, texts: pa.Array, rows: Array, main: int, label: str | None
 ) -> pa.Table:
-    """Build the names of some rows, one preferred for each concept and language; ``label`` replaces languages."""
+    """Build the names of some rows, one preferred per concept and language; ``label`` replaces the languages."""
     full = descriptions.type[rows] == FULLY_SPECIFIED
     rank = np.where(full, _FULL, _ANY)
     for refset, preferred in descriptions.preferred_in.items():
@@ -273,10 +264,10 @@ def _recognises(path: Path, head: str) -> bool:
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read a release.
 
-    Inactive concepts are kept as obsolete, other inactive components are left out. Names are active descriptions;
-    a fully specified name loses its semantic tag, which is the concept's semantic type. The preferred name is that
-    of the language reference set: for English the US one, then the GB one. Asking for ``en-GB`` or ``en-US``
-    rather than ``en`` gives the names of that dialect, labelled so.
+    Inactive concepts become obsolete; other inactive components are left out. Names are active descriptions. The
+    semantic tag of a fully specified name becomes the semantic type. The language reference set gives the
+    preferred name: for English the US one, then the GB one. The languages ``en-GB`` and ``en-US`` select the names
+    of one dialect.
     """
     languages = LanguageFilter(options)
     release = open_release(path)
@@ -291,7 +282,6 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         obsolete[_places(concepts["id"], ids)] = pc.not_equal(concepts["active"].cast(TEXT), "1").to_numpy()
     curies = pc.binary_join_element_wise(PREFIX, ids.cast(TEXT), "")
     descriptions = Descriptions.of(table, ids, _latest_members(release, "acceptabilityid", "Language", problems))
-    parents = group_lists(*_parents(release, ids, curies, problems), len(ids))
     return Tables(
         concepts=pa.table(
             {
@@ -299,7 +289,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
                 "definition": _definitions(release, ids, problems),
                 "semantic_types": _semantic_types(descriptions, len(ids)),
                 "xrefs": pa.repeat(pa.scalar([], pa.list_(TEXT)), len(ids)),
-                "parents": parents,
+                "parents": group_lists(*_parents(release, ids, curies, problems), len(ids)),
                 "obsolete": obsolete,
                 "replaced_by": _replacements(release, ids, obsolete, problems),
             },
@@ -320,7 +310,7 @@ def _latest(
     *,
     inactive: bool = False,
 ) -> pa.Table | None:
-    """Read the latest row of each component in the order of the file; only active ones unless ``inactive``."""
+    """Read the latest row of each component, in file order; ``inactive`` keeps inactive ones."""
     tables = [part for file in files for part in read_tsv(file, columns, required=[*required], problems=problems)]
     if not tables:
         return None
@@ -339,13 +329,13 @@ def _latest_members(release: Release, value: str, refset: str, problems: Problem
 
 
 def _places(values: pa.ChunkedArray, ids: pa.Array) -> Array:
-    """Look up the concept of each value, -1 where the id is unknown."""
+    """Look up the place of each value among the ids, -1 for unknown ones."""
     places: Array = pc.index_in(values, ids).fill_null(-1).to_numpy()
     return places
 
 
 def _parents(release: Release, ids: pa.Array, curies: pa.Array, problems: Problems) -> tuple[Array, pa.Array]:
-    """Read (child, parent's id), in the order of the children."""
+    """Read the places of children and the ids of their parents, ordered by child."""
     table = _latest(release["Relationship"], _RELATIONSHIP, (), problems)
     if table is None:
         return np.array([], np.int64), pa.array([], TEXT)

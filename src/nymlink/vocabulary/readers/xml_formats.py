@@ -215,10 +215,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 
 MESH: Final[VocabularyFormat] = Format(
-    name="mesh",
-    description="MeSH descriptors or supplementary records, XML",
-    recognises=_recognises,
-    read=_read,
+    name="mesh", description="MeSH descriptors or supplementary records, XML", recognises=_recognises, read=_read
 )
 
 

@@ -106,9 +106,7 @@ def _columns(folder: Path, problems: Problems) -> dict[str, tuple[str, ...]]:
                 columns[name] = stated
             else:
                 problems.repair(
-                    part,
-                    number,
-                    f"the columns stated for {name} lack or repeat some; read in the standard order",
+                    part, number, f"the columns stated for {name} lack or repeat some; read in the standard order"
                 )
     return columns
 
