@@ -106,7 +106,7 @@ def match(
 ) -> Matches:
     """Find the k best distinct concepts of each query; a blank query has none.
 
-    Concepts with the same entry are ordered by the kind of their name (:data:`~nymlink.vocabulary.concepts.KINDS`),
+    Concepts of one entry are ordered by the kind of their name (:data:`~nymlink.vocabulary.concepts.KINDS`),
     then as in the vocabulary.
 
     Args:
@@ -136,9 +136,14 @@ def match_with_hits(
 ) -> tuple[Matches, ScoredHits]:
     """Find the k best distinct concepts of each query, and the entries searched for them.
 
-    Args as :func:`match`; fewer than k concepts are enough if there are :data:`_ENOUGH`.
+    Fewer than k concepts are enough if there are :data:`_ENOUGH`.
 
     Args:
+        search: finds the entries.
+        entries: E entries.
+        concept_of_name: int32 (N): the concept row of each name row.
+        queries: Q prepared texts, a few hundred at most.
+        k: how many concepts, at least 1.
         without: entry rows to leave out for each query; empty for none.
     """
     depth, enough = _depth(k), min(k, _ENOUGH)

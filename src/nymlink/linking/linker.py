@@ -246,8 +246,7 @@ class Linker:
                 if self.reranker is not None:
                     links = [cut(link, most) for link in self.reranker.rerank(document, links)]
                 yield links
-        if unknown.unread:
-            unknown.warn(stacklevel=stacklevel)
+        unknown.warn(stacklevel=stacklevel)
 
     def explain(self, mention: str | Mention | Document, *, language: str | None = None) -> Explanation:
         """Link a mention and say why its first candidate is before the second.

@@ -40,8 +40,8 @@ class ServedIndex:
 
     Attributes:
         match_confidence: reconciled names of at least this confidence are matched without asking: the threshold of
-            the target precision, or of :data:`~nymlink.serve.serve_settings.MATCH_PRECISION`. ``None``, for no matches,
-            if the index is not calibrated or cannot reach the precision.
+            the target precision, or of :data:`~nymlink.serve.serve_settings.MATCH_PRECISION`. ``None``, for no
+            matches, if the index is not calibrated or cannot reach the precision.
 
     Raises:
         InputError: the name is invalid, or the target precision cannot be reached.

@@ -273,7 +273,7 @@ def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:
             "text": names["text"],
             "lang": names["lang"].cast(pa.string()),
             "source": names["source"].cast(pa.string()),
-            "rank": ranks,
+            "rank": rank_of_kind.take(kinds.indices),
             "row": np.arange(len(names)),
         }
     )
