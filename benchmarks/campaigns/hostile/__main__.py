@@ -46,6 +46,16 @@ def _save(path: Path, name: str, found: list[Row]) -> None:
     result["about"] = report.about(data=data, split=None, dictionary=None, seed=0)
     result["figures"] = {**result.get("figures", {}), name: found}
     result["attacks"] = [row for each in CAMPAIGNS for row in result["figures"].get(each, ())]
+    result["summary"] = [
+        {
+            "campaign": each,
+            "kinds": len(rows),
+            "tried": sum(row["tried"] for row in rows),
+            "fell": sum(row["fell"] for row in rows),
+        }
+        for each in CAMPAIGNS
+        if (rows := result["figures"].get(each, ()))
+    ]
     report.save(path, result)
 
 
