@@ -26,7 +26,7 @@ from nymlink.index.stores.server import ServerStore
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _RECALL: Final = "recall@20"
-"""Setting: share of the 20 nearest names found by an approximate dense search."""
+"""Setting that says which share of the 20 nearest names an approximate dense search finds."""
 
 
 def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache, progress: bool) -> IndexContents:
@@ -64,16 +64,17 @@ def build_in_directory(
         calibration=plan.calibration,
         ranker=plan.ranker,
     ) as partial:
-        searches = _build_searches(plan, entries, partial, cache=cache, progress=progress)
-        # With map, no variable keeps a search in memory while the next one is built.
-        for known in map(_settings_of_store, searches):
+        # With map, no variable keeps a search while the next one is built.
+        for known in map(
+            _settings_of_store, _build_searches(plan, entries, partial, cache=cache, progress=progress)
+        ):
             settings.update(known)
 
 
 def _build_searches(
     plan: Plan, entries: Entries, directory: Path | None, *, cache: EmbeddingCache, progress: bool
 ) -> Iterator[SparseSearch | DenseSearch]:
-    """Build the searches of a plan, in its order: in memory, or each in its folder of a directory."""
+    """Build the searches of a plan, in its order: in memory, or each in a folder of its name in a directory."""
     folders = {name: None if directory is None else directory / name for name in plan.searches}
     for name, settings in plan.sparse_settings.items():
         yield SparseSearch.build(entries, settings, directory=folders[name], progress=progress)
@@ -90,7 +91,10 @@ def _build_searches(
 
 
 def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
-    """Return the settings known after a dense search is built: the vectors' name on a server, measured recall."""
+    """Describe what is known of a store once it is built, as settings of its index; none for any other search.
+
+    That is the recall of an approximate search, measured here, and what a server calls the vectors.
+    """
     store = None if isinstance(search, SparseSearch) else search.store
     if store is None or isinstance(search, SparseSearch):
         return {}
@@ -99,7 +103,7 @@ def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
 
 
 class _EncodedBefore:
-    """Reuse the query vectors of another search."""
+    """Encodes queries that another search has just encoded."""
 
     def __init__(self, search: DenseSearch) -> None:
         self._search = search
@@ -115,14 +119,14 @@ class _EncodedBefore:
 
 
 def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: EmbeddingCache) -> IndexContents:
-    """Extend an index by the names of a larger vocabulary.
+    """Make the contents of an index with the names of a larger vocabulary.
 
-    All entries are made again; only new ones are inverted and encoded, with the present word weights, for
-    comparable scores.
+    Entries are made anew; inverted and encoded are only those that the index does not have, with the weights of
+    its words, so that scores can be compared.
 
     Args:
-        contents: of an index without added names.
-        vocabulary: its vocabulary with more names; names of unknown language are searched too.
+        contents: of an index that was not extended itself.
+        vocabulary: its vocabulary with more names; names that do not say their language are searched too.
         cache: of vectors.
     """
     plan = Plan.from_dict(contents.settings)
@@ -130,7 +134,7 @@ def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: Embe
         plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
     entries = plan.entries(vocabulary, progress=False)
     known = contents.entries.texts
-    # Present rows of the former entries; one with another word order may be gone.
+    # Where each entry that there was is now; one that is the same in another order of words may be gone.
     moved = pc.fill_null(pc.index_in(known, value_set=entries.texts), NONE).to_numpy().astype(np.int32)
     is_new = pc.invert(pc.is_in(entries.texts, value_set=known)).to_numpy(zero_copy_only=False)
     new_rows = np.flatnonzero(is_new).astype(np.int32)
@@ -144,13 +148,13 @@ def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: Embe
             added = DenseSearch.build(new, search.encoder, cache=cache)
             added.encoder = _EncodedBefore(search)
         else:
-            raise ValueError("an index can be extended only once")
+            raise ValueError("an index is extended once")
         searches[name] = ExtendedSearch(search, added, moved, new_rows)
     return replace(contents, vocabulary=vocabulary, entries=entries, searches=searches, directory=None)
 
 
 def _only(entries: Entries, chosen: Bools, rows: Rows) -> Entries:
-    """Select entries with their other word orders, without the names, which searches do not need."""
+    """Select entries, with the other orders of their words; searches need no more of them."""
     place = np.full(len(entries), NONE, np.int32)
     place[rows] = np.arange(len(rows))
     reordered = place[entries.reordered.rows]

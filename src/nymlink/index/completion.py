@@ -1,4 +1,4 @@
-"""Complete the beginning of a name or an id to concepts."""
+"""Complete the beginning of a name or an id to concepts, as somebody types it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from nymlink.text.normalise import normalise
 from nymlink.vocabulary.concepts import Name
 
 _LONGEST: Final = 200
-"""Most characters of the typed text."""
+"""Characters of what is completed; no name that is looked for begins alike for longer."""
 
 _NAMES_OF_CONCEPT: Final = 32
-"""Names examined for each wanted concept, because several names belong to one concept."""
+"""Names that are looked at for each concept that is wanted: several are of the same concept."""
 
 
 class Completion(NamedTuple):
-    """A concept for a typed text.
+    """A concept that what was typed may become.
 
     Attributes:
         concept_id: the concept.
         concept_name: its preferred name.
-        matched: a name with a word that begins with the text; ``None`` if the id does.
+        matched: the name that begins with the text, or has a word that does; ``None`` where the id does.
     """
 
     concept_id: str
@@ -40,10 +40,10 @@ class Completion(NamedTuple):
 
 
 class Completer:
-    """Completes texts to concepts by binary search in the sorted names and ids of an index.
+    """Completes texts to the concepts of an index, by binary search in its sorted names and ids.
 
     Args:
-        index: of the concepts; ids of obsolete concepts find their replacements.
+        index: of the concepts; obsolete ones are found by their ids, as what replaces them.
     """
 
     def __init__(self, index: Index) -> None:
@@ -54,15 +54,15 @@ class Completer:
         self._concept_of_name = index.vocabulary.columns.names["concept"].to_numpy()
 
     def complete(self, text: str, limit: int) -> list[Completion]:
-        """Find concepts by id, by the beginning of a name or id, then by the beginning of a later word of a name.
+        """Find concepts by an id, by the beginning of a name or of an id, then by that of a later word of a name.
 
         Short names come before long ones. A space at the end completes a word.
 
         Args:
-            text: the typed text; a blank one finds nothing.
-            limit: most concepts.
+            text: what was typed; nothing is found for a blank one.
+            limit: how many concepts at most.
         """
-        # Arrow cannot search for half a surrogate pair.
+        # No name has half of a surrogate pair, which Arrow could not look for.
         text = text[:_LONGEST].encode(errors="replace").decode()
         key = normalise(text)
         if not key:
@@ -77,8 +77,8 @@ class Completer:
         return [self._completion(concept, name) for concept, name in islice(found.items(), limit)]
 
     def _candidates(self, text: str, key: str, limit: int) -> Iterator[tuple[int, int | None]]:
-        """Yield concepts, best first and with repetitions, each with the name that matched."""
-        # Without a digit ("hp"), a name is more likely than an id.
+        """Yield concepts, best first and some of them repeatedly, each with the name by which it was found."""
+        # "hp" is rather a name than the beginning of all ids.
         likely_id = any(map(str.isdigit, text))
         yield from ((row, None) for row in self._with_id(text))
         if likely_id:
@@ -94,12 +94,12 @@ class Completer:
         return Completion(vocabulary.concept_id(concept), vocabulary.preferred_name(concept), matched)
 
     def _with_id(self, text: str) -> list[int]:
-        """Find the concepts of a present or former id."""
+        """Find the concepts that an id, a former one too, stands for."""
         ids = self._vocabulary.resolve(text) or self._vocabulary.resolve(text.upper())
         return [row for row in map(self._vocabulary.row, ids) if row is not None]
 
     def _with_id_prefix(self, prefix: str) -> Iterator[int]:
-        """Yield the concepts whose id begins with a text or its capitals, in order."""
+        """Yield the concepts whose id begins with a text, or with it in capitals, in order."""
         order, vocabulary = self._vocabulary.columns.concepts_by_id, self._vocabulary
         obsolete = vocabulary.columns.concepts["obsolete"]
         for start in dict.fromkeys([prefix, prefix.upper()]):
@@ -110,7 +110,7 @@ class Completer:
                 place += 1
 
     def _beginning(self, key: str) -> tuple[Rows, npt.NDArray[np.int64]]:
-        """Find the entries of names that begin with a text, and the lengths of these names."""
+        """Find the entries with a name that begins with a text, and the lengths of these names."""
         rows, others = self._texts.rows_with_prefix(key), self._reordered.rows_with_prefix(key)
         return (
             np.concatenate(
@@ -129,7 +129,7 @@ class Completer:
         return rows, pc.binary_length(texts.take(pa.array(rows))).to_numpy()
 
     def _named(self, rows: Rows, sizes: npt.NDArray[np.int64], limit: int) -> Iterator[tuple[int, int]]:
-        """Yield the concepts of entries with their names, shortest first."""
+        """Yield the concepts of entries, each with its name, those of the shortest names first."""
         wanted = _NAMES_OF_CONCEPT * limit
         if len(rows) > wanted:
             shortest = np.sort(np.argpartition(sizes, wanted)[:wanted])

@@ -1,7 +1,7 @@
-"""Combine the hits of several searches.
+"""Join what several searches find.
 
-Reciprocal ranks: Cormack, Clarke & Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-Learning Methods" (SIGIR 2009).
+Cormack, Clarke & Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods"
+(SIGIR 2009).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class ExactSearch:
         self._entries = entries
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """See :meth:`~nymlink.index.hits.Searcher.search`."""
+        """Find the equal entry of each query, if any; see :class:`~nymlink.index.hits.Searcher`."""
         rows = np.full((len(queries), k), NONE, np.int32)
         rows[:, :1] = self._equal(queries)
         return Hits(rows, (rows != NONE).astype(np.float32))
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
-        """See :meth:`~nymlink.index.hits.Searcher.score`; 1 for an entry equal to the query, else 0."""
+        """Score given entries: 1 for the one that equals the query, 0 for any other."""
         equal = self._equal(queries)
         scores: Scores = ((rows == equal) & (equal != NONE)).astype(np.float32)
         return scores
@@ -63,7 +63,11 @@ class ScoredHits:
     parts: Mapping[str, Scores]
 
     def without(self, excluded: Sequence[Collection[int]]) -> ScoredHits:
-        """Remove the excluded entry rows of each of the Q queries; the remaining hits move up."""
+        """Remove rows of entries from the hits of each query; those that remain move up.
+
+        Args:
+            excluded: for each of the Q queries, rows.
+        """
         rows = self.hits.rows
         removed = np.array([np.isin(own, list(gone)) for own, gone in zip(rows, excluded, strict=True)], bool)
         removed = removed.reshape(rows.shape)
@@ -78,11 +82,11 @@ class ScoredHits:
 
 @dataclass(frozen=True, slots=True)
 class UnweightedHits:
-    """The united hits of all searches, before weighting.
+    """The hits of all searches together, before they are weighted.
 
     Attributes:
-        rows: int32 (Q, m): distinct rows of each query, ascending, padded with :data:`NONE`.
-        values: search → values to multiply by its weight: float32 (Q, m).
+        rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` where there are fewer.
+        values: search → values that its weight multiplies: float32 (Q, m).
         scores: search → its scores: float32 (Q, m).
     """
 
@@ -92,9 +96,9 @@ class UnweightedHits:
 
 
 class HybridSearch:
-    """Search with every part, then score every entry found with all parts.
+    """Search with every part, then score all entries that any of them found with all parts.
 
-    The total is the weighted mean of the parts' scores; 1 is the maximum.
+    The total is the weighted mean of the parts' scores: an entry that is best in every part has score 1.
 
     Args:
         parts: name → search.
@@ -116,24 +120,24 @@ class HybridSearch:
         return ScoredHits(hits, parts)
 
     def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
-        """Unite the k best entries of each part, and score them with every part."""
+        """Find the k best entries of each part, and score all of them with every part."""
         hits_of_part = self._search_parts(queries, k)
         rows = distinct_rows([hits.rows for hits in hits_of_part.values()])
         scores = {name: self._scores(name, queries, rows, hits) for name, hits in hits_of_part.items()}
         return UnweightedHits(rows, values=scores, scores=scores)
 
     def _search_parts(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
-        """Search with each part, in threads for many queries: one waits for memory while another computes."""
+        """Search with each part; for many queries in threads: one waits for memory while another computes."""
         searches = [partial(part.search, queries, k) for part in self.parts.values()]
         if len(queries) < _FEWEST_FOR_THREADS:
             return dict(zip(self.parts, [search() for search in searches], strict=True))
         with ThreadPoolExecutor(len(searches)) as pool:
-            # The context of this thread collects the counts of truncated queries.
+            # Each in the context of this thread, so that truncation counts are collected there.
             waiting = [pool.submit(copy_context().run, search) for search in searches]
             return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
-        """Score rows with one part; only scores missing from its own hits are computed."""
+        """Score rows with one part: its own hits have scores already, only the others are computed."""
         scores, known = look_up(hits.rows, hits.scores, rows)
         unknown = np.where(known, np.int32(NONE), rows)
         wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
@@ -143,7 +147,7 @@ class HybridSearch:
 
 
 def weighted_sum(values: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
-    """Add up the weighted values of searches, in their order: float32 (Q, m)."""
+    """Add up the weighted values of searches, in their order: float32 (Q, m), as each of them."""
     total = np.zeros_like(next(iter(values.values())))
     for name, own in values.items():
         total += np.float32(weights[name]) * own
@@ -151,10 +155,10 @@ def weighted_sum(values: Mapping[str, Scores], weights: Mapping[str, float]) -> 
 
 
 def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
-    """Scale the weights of searches to a sum of 1.
+    """Scale the weights of searches to a sum of 1; unchanged where they have it, but for rounding.
 
     Raises:
-        ValueError: they are for other searches, not numbers, below 0, or all 0.
+        ValueError: they are not of these searches, not numbers, below 0, or all 0.
     """
     if set(parts) != set(weights):
         raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
@@ -168,20 +172,26 @@ def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> M
 
 
 def distinct_rows(parts: Sequence[Rows]) -> Rows:
-    """Unite the rows of searches: distinct for each query, ascending, padded with :data:`NONE`."""
+    """Unite the rows of searches: distinct for each query, ascending, :data:`NONE` where there are fewer."""
     rows = np.sort(np.concatenate(parts, axis=1), axis=1)
     rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
     return rows
 
 
 def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArray[np.bool_]]:
-    """Look up the scores of wanted rows (Q, m) among scored rows (Q, k).
+    """Look up the scores of wanted rows among rows with scores.
+
+    Args:
+        rows: int32 (Q, k).
+        scores: float32 (Q, k): their scores.
+        wanted: int32 (Q, m).
 
     Returns:
-        float32 (Q, m): the scores, 0 for missing rows and :data:`NONE`; bool (Q, m): which rows were found.
+        float32 (Q, m): the scores, 0 for :data:`NONE` and for rows that are not among those given; bool (Q, m):
+        which rows are.
     """
     order = np.argsort(rows, axis=1)
-    # Keys ascend over the whole flattened array: one binary search serves all queries.
+    # Keys that ascend over the whole flattened array, so that one binary search serves all queries.
     step = np.int64(max(int(rows.max(initial=0)), int(wanted.max(initial=0))) + 2)
     offsets = np.arange(len(rows), dtype=np.int64)[:, None] * step + 1
     given = (np.take_along_axis(rows, order, 1) + offsets).ravel()
@@ -193,17 +203,25 @@ def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArr
 
 
 _DAMPING: Final = 60
-"""k of the paper's formula."""
+"""k of the paper's formula, with its value there."""
 
 
 class ReciprocalRankSearch(HybridSearch):
     """Search with every part; the score of a hit is the weighted mean of 61 / (60 + rank) over the parts.
 
-    A part that did not find the entry adds 0. The paper has equal weights.
+    An entry that is first in every part has score 1; a part that did not find it adds 0, and its own score of that
+    entry is given as 0.
+
+    Args:
+        parts: name → search.
+        weights: name → weight, at least 0, not all 0; the paper has them equal.
+
+    Raises:
+        ValueError: the names differ, or the weights are below 0 or all 0.
     """
 
     def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
-        """Unite the k best entries of each part, with their reciprocal ranks."""
+        """Find the k best entries of each part, and their reciprocal ranks."""
         hits_of_part = self._search_parts(queries, k)
         rows = distinct_rows([hits.rows for hits in hits_of_part.values()])
         return UnweightedHits(
@@ -221,10 +239,10 @@ def _reciprocal_ranks(rows: Rows) -> Scores:
 
 
 EXACT_MATCH: Final = "exact"
-"""Name of the search for the entry equal to the query."""
+"""Name of the search for the entry that equals the query."""
 
 DENSE: Final = "dense"
-"""Name of dense search; all other searches are sparse."""
+"""Name of dense search. Searches of other names are sparse."""
 
 WEIGHTED: Final = "weighted"
 
@@ -233,15 +251,16 @@ METHODS: Final[Mapping[str, type[HybridSearch]]] = MappingProxyType(
 )
 
 _EXACT_WEIGHT: Final = 0.1
-"""Ranks the equal name first, and lets the score still measure similarity."""
+"""Enough to rank the equal name first, small enough that a score still measures similarity."""
 
 _SPARSE_WEIGHT: Final = 0.15
-"""Weight of sparse search beside dense search by nymlink-mini; see docs/howto/searching.md."""
+"""Weight of sparse search beside dense search by nymlink-mini; chosen on training and development sets, see
+docs/howto/searching.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A method of combining searches, and their weights.
+    """A method of joining searches, and their weights.
 
     Attributes:
         method: one of :data:`METHODS`.
@@ -258,13 +277,13 @@ class Fusion:
         """Make the fusion of some searches.
 
         Args:
-            parts: names of the searches.
+            parts: the names of the searches.
             method: one of :data:`METHODS`.
-            weights: search → weight, 0 if missing. Default for scores: exact 0.1, sparse 0.15, dense 0.75, chosen
-                on development sets; for ranks: equal weights.
+            weights: search → weight, 0 for those not named. If ``None``, weights of scores as chosen on
+                development sets (exact 0.1, sparse 0.15, dense 0.75), and equal weights of ranks, as published.
 
         Raises:
-            UnknownNameError: the method or a search is unknown.
+            UnknownNameError: there is no such method, or no such search.
             InputError: the weights are not numbers, below 0, or all 0.
         """
         if method not in METHODS:
@@ -282,7 +301,7 @@ class Fusion:
             raise InputError(str(error)) from error
 
     def join(self, parts: Mapping[str, Searcher]) -> HybridSearch:
-        """Combine searches into one."""
+        """Join searches to one."""
         return METHODS[self.method](parts, self.weights)
 
     def to_dict(self) -> dict[str, Any]:
@@ -293,7 +312,8 @@ class Fusion:
         """Read the result of :meth:`to_dict`.
 
         Raises:
-            ValueError: the value is damaged.
+            ValueError: there is no such method, the weights are not of these searches, below 0 or all 0, or
+                something is missing.
         """
         method, weights = member(value, "method", str), member(value, "weights", dict)
         if method not in METHODS:
@@ -309,16 +329,16 @@ def _default_weights(parts: Collection[str]) -> dict[str, float]:
 
 
 class ExtendedSearch:
-    """Search original and added entries, with comparable scores.
+    """Search entries in two parts, whose scores can be compared.
 
     Args:
-        whole: search over the original entries.
-        added: search over the added entries.
-        whole_rows: int32: present row of each original entry; :data:`NONE` for a removed one.
-        added_rows: int32: present row of each added entry.
+        whole: search over the entries that there were.
+        added: search over those that were added.
+        whole_rows: int32: the row that each entry of the first has now; :data:`NONE` where it has none.
+        added_rows: int32: the row that each entry of the second has now.
 
     Attributes:
-        encoder: of the first search, if any.
+        encoder: of the first search, if it has one.
     """
 
     def __init__(self, whole: Searcher, added: Searcher, whole_rows: Rows, added_rows: Rows) -> None:
@@ -328,7 +348,7 @@ class ExtendedSearch:
         self._places = [_inverse(rows, count) for _, rows in self._parts]
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """See :meth:`~nymlink.index.hits.Searcher.search`."""
+        """Find the k best entries of each query; see :class:`~nymlink.index.hits.Searcher`."""
         found = [
             Hits(_moved(hits.rows, rows), hits.scores)
             for part, rows in self._parts
@@ -341,7 +361,7 @@ class ExtendedSearch:
         )
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
-        """See :meth:`~nymlink.index.hits.Searcher.score`."""
+        """Score given entries; see :class:`~nymlink.index.hits.Searcher`."""
         scores = np.zeros(rows.shape, np.float32)
         for (part, _), places in zip(self._parts, self._places, strict=True):
             scores += part.score(queries, _moved(rows, places))
@@ -349,7 +369,7 @@ class ExtendedSearch:
 
 
 def _inverse(rows: Rows, count: int) -> Rows:
-    """Find the place of each row, :data:`NONE` for none: int32 (count)."""
+    """Find the place of each row; :data:`NONE` where it has none: int32 (count)."""
     places = np.full(count, NONE, np.int32)
     there = np.flatnonzero(rows != NONE)
     places[rows[there]] = there
@@ -357,7 +377,7 @@ def _inverse(rows: Rows, count: int) -> Rows:
 
 
 def _moved(rows: Rows, to: Rows) -> Rows:
-    """Map rows; :data:`NONE` stays."""
+    """Replace rows by those they lead to; :data:`NONE` stays."""
     if not len(to):
         return np.full(rows.shape, NONE, np.int32)
     moved: Rows = np.where(rows == NONE, np.int32(NONE), to[rows])

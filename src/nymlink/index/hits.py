@@ -13,7 +13,7 @@ Rows = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
 NONE: Final = -1
-"""Row that pads the hits of a query."""
+"""Row in place of a hit, where a query has fewer than were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Hits:
     """The best entries of Q queries, best first.
 
     Attributes:
-        rows: int32 (Q, k): entry rows, padded with :data:`NONE`.
-        scores: float32 (Q, k): larger is better; 0 for no hit.
+        rows: int32 (Q, k): entry rows; :data:`NONE` after the last hit of a query.
+        scores: float32 (Q, k): larger is better; 0 where there is no hit.
     """
 
     rows: Rows
@@ -34,10 +34,13 @@ class Hits:
 
 
 class Searcher(Protocol):
-    """A thread-safe search over the entries of an index. Queries are prepared texts, like the entries."""
+    """A search over the entries of an index. Queries are prepared texts, like the entries.
+
+    Several threads may search at the same time.
+    """
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """Find the k best entries of each query, by descending score, then ascending row."""
+        """Find the k best entries of each query: by descending score, ties by ascending row."""
         ...
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
@@ -54,14 +57,14 @@ class Searcher(Protocol):
 
 
 def best(rows: Rows, scores: Scores, k: int) -> Hits:
-    """Select the k best of the given entries of each query, in the order of :meth:`Searcher.search`.
+    """Select the k best of given entries of each query, in the order of :meth:`Searcher.search`.
 
-    Scores are compared to six decimals: rounding errors must not order ties.
+    Scores are compared to six decimals, so that rounding errors do not order ties.
 
     Args:
         rows: int32 (Q, m): entry rows, :data:`NONE` allowed.
         scores: float32 (Q, m): their scores.
-        k: hits of each query.
+        k: how many hits of each query.
     """
     absent = rows == NONE
     keys = np.where(absent, -np.inf, np.round(scores.astype(np.float64), 6))
@@ -81,8 +84,8 @@ def best_of(query_numbers: npt.NDArray[np.int64], rows: Rows, scores: Scores, *,
         query_numbers: int (n), ascending: the query of each pair.
         rows: int32 (n): its entry.
         scores: float32 (n): its score.
-        queries: Q, number of queries.
-        k: hits of each query.
+        queries: Q, how many queries.
+        k: how many hits of each query.
     """
     order = np.lexsort((rows, -np.round(scores.astype(np.float64), 6), query_numbers))
     ranks = np.arange(len(order)) - np.searchsorted(query_numbers, query_numbers)

@@ -38,17 +38,23 @@ Made = TypeVar("Made")
 class Index:
     """A vocabulary and the searches over its names.
 
-    A pickle holds its directory, settings and calibration; unpickling opens the directory again.
+    It is pickled as its directory, its settings and its calibration, and opened again there.
+
+    Args:
+        contents: the vocabulary, its entries, and the searches over them.
 
     Attributes:
-        vocabulary: the concepts and names to search.
-        entries: distinct prepared names; the default preset unites names that differ only in word order.
-        fusion: how the scores of its searches are combined.
-        settings: of its build.
-        calibration: JSON values of :mod:`nymlink.linking.calibration`; ``None`` if not calibrated.
-        ranker: JSON values of :mod:`nymlink.rank.ranker`; ``None`` to order candidates by score.
-        directory: where it was loaded from; ``None`` for an index in memory.
-        owners: int32: the concept row of each name row of the vocabulary.
+        vocabulary: what is searched.
+        entries: its distinct prepared names, those that differ in the order of their words alone as one if its
+            preset is ours.
+        fusion: how its searches are joined.
+        settings: how it was built.
+        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.calibration` has
+            it; ``None`` where it has not been calibrated.
+        ranker: what puts candidates in order, as :mod:`nymlink.rank.ranker` has it; ``None`` for the order of
+            their scores.
+        directory: where it was loaded from; ``None`` where it is in memory only.
+        owners: int32: the concept of each name of the vocabulary, by their rows.
     """
 
     def __init__(self, contents: IndexContents) -> None:
@@ -69,10 +75,12 @@ class Index:
         self._is_verified = False
 
     def once(self, make: Callable[[Index], Made]) -> Made:
-        """Call a function with the index once, and cache the result: linkers share large tables over all names.
+        """Return what a function makes of the index: made once, and shared by all who ask for it.
+
+        Tables over all names are large, and every linker of the index needs the same.
 
         Args:
-            make: a lasting function, such as a class method.
+            make: the function; a method of a class, or another that lasts.
         """
         with self._making:
             if make not in self._made:
@@ -95,27 +103,29 @@ class Index:
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> Index:
-        """Build an index of a vocabulary, in memory or directly in a directory.
+        """Make a vocabulary searchable, in memory or straight in a directory.
 
         Args:
-            vocabulary: the concepts and names to search; names of obsolete concepts are left out.
-            sparse: search by spelling: one of :data:`~nymlink.index.sparse.features.PRESETS`.
-            encoder: encoder for search by meaning, its folder or its hub name; ``None`` for no dense search.
-            dense: method of vector search: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
-            store: server for the vectors, ``"exact"`` or ``"hnsw"``: the URL of PostgreSQL with pgvector or of
-                Milvus, or a file of Milvus Lite (``NAME.db``); recorded without credentials. ``None`` to search
-                the vectors in this process.
-            fusion: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
-            languages: search only names in these languages; ``None`` for all.
-            directory: where to write the index, atomically and with less memory than :meth:`save`, and open it.
-                A repeated build reuses the cached vectors of an interrupted one. ``None`` for memory.
-            cache: of vectors; ``None`` for the user's.
+            vocabulary: what is to be searched; names of obsolete concepts are left out.
+            sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.features.PRESETS`.
+            encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
+                ``None`` for no dense search.
+            dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
+            store: a server that is to search the vectors, ``"exact"`` or by ``"hnsw"``: the URL of PostgreSQL with
+                pgvector, that of Milvus, or a file of Milvus Lite (``NAME.db``). The index records it without
+                credentials. If ``None``, they are searched here.
+            fusion: how the searches are joined: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
+            languages: search names in these languages only; ``None`` for all.
+            directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
+                memory holds only a part of it at a time. A build that was stopped does not encode again what it
+                had encoded. If ``None``, the index is in memory.
+            cache: of vectors that were encoded before, which new ones are added to; ``None`` for the user's.
             progress: whether to show progress when standard error is a terminal.
 
         Raises:
-            UnknownNameError: the preset, the kind of dense search or the fusion is unknown.
+            UnknownNameError: there is no such preset, kind of dense search or fusion.
             InputError: the vocabulary has no name to search, or the encoder cannot be loaded.
-            StoreError: the store cannot be reached, or cannot hold vectors.
+            StoreError: the store is not there, or cannot hold vectors.
             MissingExtraError: the dense search or the encoder needs a package that is not installed.
             OutputError: the directory cannot be written; nothing is left behind.
         """
@@ -134,13 +144,14 @@ class Index:
     def rebuild(
         self, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None, progress: bool = False
     ) -> Index:
-        """Build an index of another vocabulary with the same settings, in memory and without a store.
+        """Build the same searches, joined in the same way, over the names of another vocabulary, in memory.
 
-        It has the same ranker and no calibration. A restriction to languages also admits names of unknown
-        language: mentions added to a vocabulary state none.
+        It has the same ranker, but is not calibrated; its vectors are searched here, without a store. Where the
+        index was restricted to some languages, names that do not say theirs are searched too: mentions added to a
+        vocabulary say none.
 
         Raises:
-            StoreError: the encoder of the index cannot be loaded.
+            StoreError: the encoder of the index is needed, and cannot be loaded.
             InputError: the vocabulary has no name to search.
         """
         plan = Plan.from_dict(self.settings)
@@ -155,10 +166,10 @@ class Index:
         return Index(replace(contents, calibration=None, ranker=self.ranker))
 
     def save(self, directory: str | Path) -> None:
-        """Write the index and its vocabulary to a directory, atomically.
+        """Write the index, with its vocabulary, to a directory, atomically.
 
         Raises:
-            OutputError: the directory cannot be written; nothing is left behind.
+            OutputError: it cannot be written; nothing is left behind.
         """
         self.verify()
         save_index(self._contents, Path(directory))
@@ -167,34 +178,36 @@ class Index:
     def load(cls, directory: str | Path, *, encoder: Encoder | str | Path | None = None) -> Index:
         """Open an index directory; its files are mapped into memory.
 
-        Names and concepts are verified at once, the larger files of the searches in the background; the first
-        query waits for the result. The first query also loads the encoder and connects to the store.
+        Names and concepts are checked at once, the far larger files of the searches in the background: the first
+        query waits for that, so that nothing is found in what is damaged. The encoder of a dense search is loaded,
+        and its store connected to, when the first query needs them.
 
         Args:
             directory: the index.
-            encoder: the encoder of the index, or its present folder or hub name; ``None`` for the recorded place.
+            encoder: the encoder that it was built with, or where that is now: a folder, or a model of the hub. If
+                ``None``, it is where it was.
 
         Raises:
-            StoreError: the index is missing, damaged, or of another format version; or the encoder is another one.
+            StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
             InputError: an encoder is given, but the index has no dense search.
         """
         return cls(load_index(Path(directory), encoder))
 
     @property
     def search(self) -> HybridSearch:
-        """Hybrid of all searches, after :meth:`verify`.
+        """Hybrid of all searches; of an index that was opened, once its files are known to be whole.
 
         Raises:
-            StoreError: a file of the index is damaged.
+            StoreError: one of them is damaged.
         """
         self.verify()
         return self._search
 
     def verify(self) -> None:
-        """Wait until the files of an opened index are verified.
+        """Wait for the verification of the files of an opened index.
 
         Raises:
-            StoreError: a file of the index is damaged.
+            StoreError: one of them is damaged.
         """
         if not self._is_verified and self._contents.verification is not None:
             self._contents.verification.wait()
@@ -202,6 +215,7 @@ class Index:
 
     @property
     def _encoder(self) -> QueryEncoder | None:
+        """Encoder of the dense search; ``None`` without one."""
         encoder = getattr(self._contents.searches.get(DENSE), "encoder", None)
         return encoder if isinstance(encoder, QueryEncoder) else None
 
@@ -210,36 +224,41 @@ class Index:
         """Encoder of the dense search, loaded at the first access or query; ``None`` without dense search.
 
         Raises:
-            StoreError: the encoder was not found, or is not the one of the build.
-            InputError: the given place has no encoder.
+            StoreError: it was not found, or is another one than the index was built with.
+            InputError: there is no encoder at the given place.
         """
         return None if self._encoder is None else self._encoder.loaded
 
     def load_encoder(self) -> None:
-        """Load the encoder of a dense search, if any, before the first query; raises as :attr:`encoder`."""
+        """Load the encoder of a dense search now, not at the first query; without dense search do nothing.
+
+        Raises:
+            StoreError, InputError: as :attr:`encoder`.
+        """
         _ = self.encoder
 
     def with_fusion(self, fusion: Fusion) -> Index:
-        """Combine the searches in another way; the new scores need a new ranker and calibration."""
+        """Join the searches in another way; the new index has no ranker or calibration: its scores are others."""
         if fusion == self.fusion:
             return self
         settings = {**self.settings, "fusion": fusion.to_dict()}
         return Index(replace(self._contents, settings=settings, calibration=None, ranker=None))
 
     def with_names(self, source: Source, tables: Tables, *, cache: EmbeddingCache | None = None) -> Index:
-        """Add names to concepts of the vocabulary, in memory.
+        """Search more names of the same concepts, in memory; nothing that was searched is searched anew.
 
-        Takes about 1 s per 100,000 present names and 1 ms per added name. The new index keeps ranker and
-        calibration; it cannot be saved or extended again.
+        The new index has the same ranker and calibration. It takes a second for each hundred thousand names that
+        there are, and about a thousandth for each that is added, most of it to encode that. It cannot be saved, or
+        extended again.
 
         Args:
-            source: of the names.
+            source: where the names are from.
             tables: concepts of the vocabulary, and the names to add.
             cache: of vectors; ``None`` for the user's.
 
         Raises:
-            StoreError: the encoder of the index cannot be loaded.
-            ValueError: the tables have a concept that is not in the vocabulary.
+            StoreError: the encoder of the index is needed, and cannot be loaded.
+            ValueError: there are concepts that the vocabulary does not have.
         """
         vocabulary = self.vocabulary.extended(source, tables)
         if len(vocabulary) != len(self.vocabulary):
@@ -248,14 +267,18 @@ class Index:
         return Index(extend_contents(self._contents, vocabulary, cache or EmbeddingCache.of_user()))
 
     def with_calibration(self, calibration: Mapping[str, Any]) -> Index:
-        """Set the calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`."""
+        """Calibrate the index.
+
+        Args:
+            calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
+        """
         return Index(replace(self._contents, calibration=calibration))
 
     def with_ranker(self, ranker: Mapping[str, Any] | None) -> Index:
-        """Set the ranker, and remove the calibration, which depends on it.
+        """Give the index another ranker, or none; the new index is not calibrated, because its order is another.
 
         Args:
-            ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`; ``None`` to order by score.
+            ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`; ``None`` for the order of the scores.
         """
         return Index(replace(self._contents, ranker=ranker, calibration=None))
 
@@ -271,16 +294,16 @@ class Index:
         return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker)
 
     def concepts_named(self, query: str) -> frozenset[int]:
-        """Find the rows of the concepts with exactly this prepared name."""
+        """Find the concepts that have exactly this prepared name, by their rows."""
         row = self.entries.find(query)
         return frozenset() if row is None else self.concepts_of(row)
 
     def concepts_of(self, row: int) -> frozenset[int]:
-        """Find the rows of the concepts with the name of an entry."""
+        """Find the concepts that have the name of an entry, by their rows."""
         return self.entries.concepts(row, self.owners)
 
     def entries_of(self, concepts: Collection[int]) -> list[int]:
-        """Find the rows of the entries that name any of the concepts."""
+        """Find the entries that are names of some concepts, by their rows."""
         named = np.isin(self.owners[self.entries.names], list(concepts))
         places = np.searchsorted(self.entries.offsets, np.flatnonzero(named), side="right") - 1
         rows: list[int] = np.unique(places).tolist()
@@ -289,13 +312,14 @@ class Index:
     def match(self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = ()) -> Matches:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
-        If several concepts have a name equal to the query, their order follows the writing of the mention: see
+        A query that is a name itself has matched that name, though its words are searched in another order. Where
+        it is a name of several concepts, those come first whose name is written as the mention is: see
         :func:`~nymlink.index.walk.order_equal_names`.
 
         Args:
             queries: Q prepared texts.
-            k: number of concepts, at least 1.
-            surfaces: Q mentions as written, ``None`` if unknown; empty for none.
+            k: how many concepts, at least 1.
+            surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
         """
         distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
         found = match(self.search, self.entries, self.owners, list(distinct), k)
@@ -311,14 +335,14 @@ class Index:
         surfaces: Sequence[str | None] = (),
         without: Sequence[Collection[int]] = (),
     ) -> tuple[Matches, ScoredHits]:
-        """Find the k best distinct concepts of each query, as :meth:`match`, and the entries found.
+        """Find the k best distinct concepts of each query, as :meth:`match`, and the entries that were found.
 
         Args:
             queries: Q prepared texts, a few hundred at most.
-            k: number of concepts, at least 1.
-            surfaces: Q mentions as written, ``None`` if unknown; empty for none.
-            without: entry rows to leave out for each query, as if the vocabulary lacked these names; empty for
-                none.
+            k: how many concepts, at least 1.
+            surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
+            without: for each query, rows of entries that are passed over, as if the vocabulary lacked these names;
+                empty for none.
         """
         matches, hits = match_with_hits(self.search, self.entries, self.owners, queries, k, without=without)
         if not len(without):
@@ -337,13 +361,17 @@ def _reopen(
     calibration: Mapping[str, Any] | None,
     ranker: Mapping[str, Any] | None,
 ) -> Index:
-    """Open the directory of a pickled index.
+    """Open the directory of an index that was pickled.
 
     Raises:
-        StoreError: the index is missing, or another one was built there since.
+        StoreError: it is not to be found, or another one was built there since.
     """
     contents = load_index(directory, encoder)
-    # Only the fusion can change after the build.
-    if {**contents.settings, "fusion": None} != {**settings, "fusion": None}:
+    if _without_fusion(contents.settings) != _without_fusion(settings):
         raise StoreError("another index was built here since this one was pickled: load it again", path=directory)
     return Index(replace(contents, settings=settings, calibration=calibration, ranker=ranker))
+
+
+def _without_fusion(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Select the settings that cannot change after an index was built."""
+    return {name: value for name, value in settings.items() if name != "fusion"}

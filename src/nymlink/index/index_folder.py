@@ -1,4 +1,4 @@
-"""The directory of an index: layout, writing, opening, and replacing its ranker, calibration or fusion."""
+"""The directory of an index: its layout, writing and opening it, changing what it has learned in place."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 KIND: Final = "index"
 VERSION: Final = 11
-"""Kind and format version in the manifest."""
+"""Kind and format version of the directory, in its manifest."""
 
 _VOCABULARY: Final = "vocabulary"
-"""Folder of the vocabulary. Each search has a folder with its name; the entries are beside the manifest."""
+"""The folder of the vocabulary. Every search has a folder of its name; the entries are beside the manifest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,14 +43,15 @@ class IndexContents:
     """Contents of an index, in memory or mapped from its directory.
 
     Attributes:
-        vocabulary: the concepts and names.
-        entries: the distinct prepared names.
-        searches: name → sparse, dense or extended search.
-        settings: the plan as JSON values, and the recall of an approximate search.
-        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` for none.
-        ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` for none.
-        directory: where it was opened; ``None`` for an index in memory.
-        verification: of the files of its searches, in the background.
+        vocabulary: what is searched.
+        entries: its distinct prepared names.
+        searches: name → search, those that have files, or that were extended.
+        settings: how it was built: the plan as JSON values, and the recall of an approximate search.
+        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` where it is not
+            calibrated.
+        ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` where it has none.
+        directory: where it was opened; ``None`` where it is in memory only.
+        verification: of the files of its searches, which goes on in the background.
     """
 
     vocabulary: Vocabulary
@@ -67,12 +68,12 @@ def save_index(contents: IndexContents, directory: Path) -> None:
     """Write an index to a directory, atomically.
 
     Raises:
-        InputError: the index has added names.
-        OutputError: the directory cannot be written; nothing is left behind.
+        InputError: names were added to it.
+        OutputError: it cannot be written; nothing is left behind.
     """
     searches = {name: each for name, each in contents.searches.items() if not isinstance(each, ExtendedSearch)}
     if len(searches) < len(contents.searches):
-        raise InputError("an index with added names cannot be saved: build a new index of its vocabulary")
+        raise InputError("an index with added names is not written: build one of its vocabulary, which has them")
     with new_index_directory(
         directory,
         contents.vocabulary,
@@ -101,18 +102,18 @@ def new_index_directory(
 
     Args:
         directory: where the index will be.
-        vocabulary: of the index.
-        entries: of the index.
-        searches: names of the searches; the caller writes each into the folder with its name.
-        settings: written last; the caller may add to them.
+        vocabulary: what is searched.
+        entries: its entries.
+        searches: names of the searches; the caller writes each into the folder of its name.
+        settings: written last, with what the caller adds to them meanwhile.
         calibration: JSON values; ``None`` for none.
         ranker: JSON values; ``None`` for none.
 
     Yields:
-        The temporary directory, renamed in the end.
+        The temporary directory that is renamed in the end.
 
     Raises:
-        OutputError: the directory cannot be written; nothing is left behind.
+        OutputError: it cannot be written; nothing is left behind.
     """
     body = {
         "concepts": len(vocabulary),
@@ -134,15 +135,15 @@ def new_index_directory(
 def load_index(
     directory: Path, encoder: Encoder | str | Path | None, *, store: StoreAddress | None = None
 ) -> IndexContents:
-    """Open an index directory: verify names and concepts now, the files of the searches in the background.
+    """Open an index directory: check names and concepts now, the files of the searches in the background.
 
     Args:
         directory: the index.
-        encoder: the encoder of the index, or its present place; ``None`` for the recorded place.
-        store: address of its store, with credentials; ``None`` for the recorded address.
+        encoder: the encoder that it was built with, or where that is now; ``None`` for where it was.
+        store: where its store is, with credentials; ``None`` for what it has recorded.
 
     Raises:
-        StoreError: the index is missing, damaged, or of another format version; or the encoder is another one.
+        StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
         InputError: an encoder is given, but the index has no dense search.
     """
     manifest = read_manifest(directory, kind=KIND, version=VERSION, later=_is_checked_later)
@@ -153,7 +154,7 @@ def load_index(
     except Exception as error:
         if isinstance(error, NymlinkError) and not isinstance(error, UnknownNameError):
             raise
-        # A damaged file can cause any error; the verification names the file.
+        # A damaged file may end in any error: the check of the files knows which file it is.
         verification.wait()
         if not isinstance(error, (OSError, ValueError, UnknownNameError, pa.ArrowException)):
             raise
@@ -171,7 +172,7 @@ def _map_contents(
     """Map the entries and searches of an index directory into memory.
 
     Raises:
-        OSError, ValueError, UnknownNameError, pyarrow.ArrowException: a file is missing or damaged.
+        OSError, ValueError, UnknownNameError, pyarrow.ArrowException: something is missing or damaged.
     """
     settings = member(manifest, "settings", dict)
     plan = Plan.from_dict(settings, encoder, index=directory)
@@ -188,18 +189,28 @@ def _map_contents(
     if plan.encoder is not None:
         address, server = store or plan.store, None
         if address is not None:
-            recorded, width = member(settings, "store", dict), plan.encoder.width
-            server = open_store(address, recorded, kind=plan.dense, count=len(entries), width=width)
+            server = open_store(
+                address,
+                member(settings, "store", dict),
+                kind=plan.dense,
+                count=len(entries),
+                width=plan.encoder.width,
+            )
         searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, kind=plan.dense, store=server)
     require_files(manifest, [f"{name}/{file}" for name, search in searches.items() for file in search.files])
     learned = {}
     for name in ("calibration", "ranker"):
         learned[name] = manifest.get(name)
         if not isinstance(learned[name], dict | None):
-            raise ValueError(f"its {name} is not an object")
-    where = directory.absolute()
+            raise ValueError(f"its {name} is none")
     return IndexContents(
-        vocabulary, entries, searches, settings, **learned, directory=where, verification=verification
+        vocabulary,
+        entries,
+        searches,
+        settings,
+        **learned,
+        directory=directory.absolute(),
+        verification=verification,
     )
 
 
@@ -210,27 +221,28 @@ def _is_of_a_search(file: str) -> bool:
 
 
 def _is_checked_later(file: str) -> bool:
-    """Tell whether a file is verified in the background or, except for its manifest, with the vocabulary."""
+    """Tell whether a file is checked in the background, or with the vocabulary, whose manifest is checked here."""
     return "/" in file and file != f"{_VOCABULARY}/{MANIFEST}"
 
 
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:
-    """Replace the fusion of an index directory, atomically.
+    """Change how the searches of an index directory are joined, in one step.
 
-    A new fusion changes all scores: ranker and calibration are removed, with a warning.
+    Where that changes, so do all scores: a ranker and a calibration are removed, with a warning.
 
     Raises:
-        InputError: the fusion is for other searches.
+        InputError: the fusion is not of the searches that the index has.
         StoreError: the index is missing, damaged, or of another format version.
-        OutputError: the manifest cannot be written; nothing was changed.
+        OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
         try:
-            # Read it as the index will be read, before it is written.
+            # As the index will be read: what that would refuse is not to be written.
             Fusion.from_dict(fusion.to_dict(), [EXACT_MATCH, *manifest["searches"]])
         except ValueError as error:
             raise InputError(
-                f"the fusion does not fit its searches ({error}): use Fusion.of(index.search.parts, ...)",
+                f"its searches cannot be joined so ({error}): make the fusion with "
+                "Fusion.of(index.search.parts, ...)",
                 path=directory,
             ) from error
         changes = manifest["settings"]["fusion"] != fusion.to_dict()
@@ -239,23 +251,24 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
     if removed:
         commands = {"ranker": "`nymlink train rank`", "calibration": "`nymlink calibrate`"}
         warnings.warn(
-            f"{directory}: removed its {' and '.join(removed)}, learned from other scores: run "
+            f"{directory}: its {' and '.join(removed)} learned from other scores, and removed: run "
             f"{' and '.join(commands[name] for name in removed)} again",
             stacklevel=2,
         )
 
 
 def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, fusion: Fusion) -> None:
-    """Replace the calibration of an index directory, atomically.
+    """Calibrate an index directory, or calibrate it anew, in one step.
 
     Args:
         directory: the index.
         calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
-        fusion: of the scores that it was fitted to.
+        fusion: how the searches were joined that it was fitted to.
 
     Raises:
-        StoreError: the index is missing, damaged, or of another format version; or its fusion changed.
-        OutputError: the manifest cannot be written; nothing was changed.
+        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
+            another way.
+        OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
         _require_fusion(manifest, fusion, Path(directory), again="`nymlink calibrate`")
@@ -263,16 +276,19 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 
 
 def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fusion) -> None:
-    """Replace the ranker of an index directory, atomically; a calibration is removed, with a warning.
+    """Give an index directory a ranker, in one step.
+
+    A calibration was of another order of candidates: it is removed, with a warning.
 
     Args:
         directory: the index.
         ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`.
-        fusion: of the scores that it learned from.
+        fusion: how the searches were joined that it learned from.
 
     Raises:
-        StoreError: the index is missing, damaged, or of another format version; or its fusion changed.
-        OutputError: the manifest cannot be written; nothing was changed.
+        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
+            another way.
+        OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
         _require_fusion(manifest, fusion, Path(directory), again="`nymlink train rank`")
@@ -280,24 +296,33 @@ def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fu
         calibrated = manifest.pop("calibration", None) is not None
     if calibrated:
         warnings.warn(
-            f"{directory}: removed its calibration, fitted to another order: run `nymlink calibrate` again",
+            f"{directory}: its calibration was of another order, and removed: run `nymlink calibrate` again",
             stacklevel=2,
         )
 
 
 _CHANGING: Final = 30.0
-"""Seconds to wait for another process to change the manifest."""
+"""Seconds to wait for another process that changes the settings of an index."""
 
 
 def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path, *, again: str) -> None:
-    """Raise :class:`StoreError` if the fusion of the index changed."""
+    """Require that searches are still joined as when something was learned from their scores.
+
+    Raises:
+        StoreError: they are not.
+    """
     if manifest["settings"]["fusion"] != fusion.to_dict():
-        raise StoreError(f"the fusion of its searches changed meanwhile: run {again} again", path=directory)
+        raise StoreError(
+            f"its searches have been joined in another way meanwhile: run {again} again", path=directory
+        )
 
 
 @contextmanager
 def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
-    """Yield the manifest of an index for changes, then write it; other processes wait."""
+    """Yield the manifest of an index, and write it as the caller has changed it.
+
+    Who comes second waits: it must change what the first has written.
+    """
     with locked_file(directory, "command", wait=_CHANGING):
         manifest = read_manifest(directory, kind=KIND, version=VERSION)
         yield manifest

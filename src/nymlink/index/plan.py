@@ -1,4 +1,4 @@
-"""Settings of an index: searches, encoder, fusion and languages."""
+"""Settings of an index: its searches, their encoder, their fusion and the languages that are searched."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Checked settings of an index.
+    """Checked settings of an index, with what they stand for: the encoder loaded, the weights of the fusion.
 
     Attributes:
         sparse: one of :data:`~nymlink.index.sparse.features.PRESETS`.
         encoder: of the dense search; ``None`` for none.
-        dense: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
-        store: server for the vectors; ``None`` to search them in this process.
-        fusion: how scores are combined.
-        languages: of the names to search; ``None`` for all.
+        dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
+        store: server that searches the vectors; ``None`` where they are searched here.
+        fusion: how the searches are joined.
+        languages: of the names that are searched; ``None`` for all.
     """
 
     sparse: str
@@ -57,15 +57,15 @@ class Plan:
         """Check the settings of :meth:`nymlink.index.index.Index.build`, and load the encoder.
 
         Raises:
-            UnknownNameError: the preset, kind or fusion is unknown.
+            UnknownNameError: there is no such preset, kind or fusion.
             MissingExtraError: the dense search needs a package that is not installed.
-            InputError: the encoder is missing or cannot be loaded, or the store address is wrong.
-            StoreError: the store cannot be reached, or cannot hold vectors.
+            InputError: the encoder cannot be loaded, or is missing; or the store is none.
+            StoreError: the store is not there, or cannot hold vectors.
         """
         if encoder is None and dense != EXACT_NEIGHBOURS:
-            raise InputError(f"{dense} is a kind of dense search, which needs an encoder")
+            raise InputError(f"{dense} is a kind of dense search, and that needs an encoder")
         if encoder is None and store is not None:
-            raise InputError("a store holds the vectors of dense search, which needs an encoder")
+            raise InputError("a store is for the vectors of dense search, and that needs an encoder")
         address = None if store is None else StoreAddress.of(str(store))
         if address is None:
             check_kind(dense)
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def searches(self) -> list[str]:
-        """Names of the searches with files."""
+        """Names of the searches that have files."""
         return _search_names(self.sparse, dense=self.encoder is not None)[1:]
 
     @property
@@ -92,7 +92,7 @@ class Plan:
         return preset(self.sparse)
 
     def entries(self, vocabulary: Vocabulary, *, progress: bool) -> Entries:
-        """Make the entries of a vocabulary from its names in the chosen languages.
+        """Make the entries of a vocabulary, of its names in the languages that are searched.
 
         Raises:
             InputError: there are none, or too few for the kind of dense search.
@@ -100,7 +100,7 @@ class Plan:
         entries = Entries.of(
             vocabulary,
             languages=self.languages,
-            # Published settings keep the word order of each name.
+            # Published settings search each name as it stands.
             any_order=self.sparse == DEFAULT_PRESET,
             progress=progress,
         )
@@ -114,30 +114,33 @@ class Plan:
 
     @property
     def calibration(self) -> Mapping[str, Any] | None:
-        """Calibration installed with the encoder; ``None`` if fitted to other scores."""
+        """Calibration that comes with the encoder; ``None`` where it was fitted to other scores."""
         if self.encoder is None or not self._is_default:
             return None
         return installed_calibration(self.encoder.record.name, self.encoder.record.fingerprint)
 
     @property
     def ranker(self) -> Mapping[str, Any] | None:
-        """Ranker installed with the encoder; ``None`` if learned from other scores."""
+        """Ranker that comes with the encoder; ``None`` where it learned from other scores."""
         if self.encoder is None or not self._is_default:
             return None
         return installed_ranker(self.encoder.record.name, self.encoder.record.fingerprint)
 
     @property
     def _is_default(self) -> bool:
-        """Whether the searches and their weights are the default ones."""
+        """Whether the searches and their weights are as by default."""
         return self.sparse == DEFAULT_PRESET and self.fusion == Fusion.of(self.fusion.weights)
 
     def to_dict(self) -> dict[str, Any]:
+        dense = {} if self.encoder is None else {"dense": self.dense}
+        store = {} if self.store is None else {"store": {"url": self.store.public}}
+        languages = {} if self.languages is None else {"languages": list(self.languages)}
         return {
             "sparse": self.sparse,
             "encoder": None if self.encoder is None else self.encoder.record.to_dict(),
-            **({} if self.encoder is None else {"dense": self.dense}),
-            **({} if self.store is None else {"store": {"url": self.store.public}}),
-            **({} if self.languages is None else {"languages": list(self.languages)}),
+            **dense,
+            **store,
+            **languages,
             "fusion": self.fusion.to_dict(),
         }
 
@@ -148,15 +151,15 @@ class Plan:
         """Read the result of :meth:`to_dict`.
 
         Args:
-            value: the saved plan.
-            encoder: the encoder, or its present place; ``None`` for the recorded place.
-            index: directory of the index, for messages.
+            value: the plan as it was saved.
+            encoder: the encoder, or where it is now; ``None`` for where it was.
+            index: the directory of the index, for messages.
 
         Raises:
             InputError: an encoder is given, but none is needed.
-            StoreError: the given encoder is not the recorded one.
+            StoreError: a loaded encoder is given, and it is another than the one recorded.
             ValueError: the value is damaged.
-            UnknownNameError: the preset is unknown.
+            UnknownNameError: there is no such preset.
         """
         sparse, recorded = member(value, "sparse", str), value.get("encoder")
         names = _search_names(sparse, dense=recorded is not None)
@@ -175,12 +178,16 @@ class Plan:
 
 
 def _search_names(sparse: str, *, dense: bool) -> list[str]:
-    """List the searches of an index, in the order of adding their scores."""
+    """List the searches of an index, in the order in which their scores are added."""
     return [EXACT_MATCH, *preset(sparse), *([DENSE] if dense else [])]
 
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
-    """Load an encoder if necessary, and record it."""
+    """Load an encoder, unless it is one, and record it.
+
+    Raises:
+        InputError: it cannot be loaded.
+    """
     if not isinstance(encoder, str | Path):
         return QueryEncoder(EncoderRecord.of(encoder), encoder)
     from nymlink.encode.encoder import Encoder

@@ -1,4 +1,4 @@
-"""Turn entries into distinct concepts."""
+"""From entries to distinct concepts."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from nymlink.text.writing import ALIKE, compact, writing_likeness
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _BLOCK: Final = 1024
-"""Queries per search; limits the memory of their hits."""
+"""Queries searched at a time: bounds the memory of their hits."""
 
 _ENOUGH: Final = 10
-"""Least number of concepts for a ranker; a deeper search for more is not worth its time."""
+"""Concepts that a ranker is given at least: a few more are not worth a second, deeper search."""
 
 _SHALLOWEST: Final = 40
-"""Least number of entries to walk: the first concept and its confidence must not depend on ``k``. On MEDIC, 1 % of
-the mentions of NCBI disease and BC5CDR need a deeper search (3 % with 20 entries)."""
+"""Entries walked at least: the first concept and its confidence must not depend on how many are asked for. Of the
+mentions of NCBI disease and BC5CDR one in a hundred has too few concepts among so many names of MEDIC and is
+searched again, one in thirty among half as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The best concepts of Q queries, best first.
+    """The best concepts of Q queries, best first, each with the name that matched.
 
     Attributes:
-        concepts: int32 (Q, k): distinct concept rows, padded with :data:`~nymlink.index.hits.NONE`.
-        names: int32 (Q, k): rows of the names that matched; if several names of a concept match, the most exact
-            kind.
-        scores: float32 (Q, k): total similarity, at most 1; 0 for no concept.
+        concepts: int32 (Q, k): concept rows of the vocabulary, distinct in a query;
+            :data:`~nymlink.index.hits.NONE` after the last.
+        names: int32 (Q, k): the name row that matched (of the concept's names of this entry the most exact kind).
+        scores: float32 (Q, k): total similarity, 1 for the best possible; 0 where there is no concept.
         parts: search → its unweighted scores: float32 (Q, k).
     """
 
@@ -46,7 +47,7 @@ class Matches:
 
     @classmethod
     def empty(cls, queries: int, k: int, parts: Iterable[str]) -> Matches:
-        """Make the matches of queries without any concept."""
+        """Make the matches of queries that found nothing."""
         shape = (queries, k)
         return cls(
             concepts=np.full(shape, NONE, np.int32),
@@ -57,7 +58,7 @@ class Matches:
 
     @classmethod
     def concatenated(cls, blocks: Sequence[Matches]) -> Matches:
-        """Join the matches of blocks of queries with the same k and searches."""
+        """Join the matches of blocks of queries, which have the same k and the same searches."""
         return cls(
             concepts=np.concatenate([block.concepts for block in blocks]),
             names=np.concatenate([block.names for block in blocks]),
@@ -66,7 +67,7 @@ class Matches:
         )
 
     def take(self, queries: npt.NDArray[np.int64]) -> Matches:
-        """Copy the matches of the given queries, in this order."""
+        """Select queries by their numbers, each as often as it is given; a copy."""
         return self._each(lambda values, _: values[queries])
 
     def cut(self, k: int) -> Matches:
@@ -74,11 +75,15 @@ class Matches:
         return self._each(lambda values, _: values[:, :k])
 
     def reordered(self, order: npt.NDArray[np.int64]) -> Matches:
-        """Reorder the concepts of each query by their present places, int64 (Q, k)."""
+        """Put the concepts of each query into another order.
+
+        Args:
+            order: int64 (Q, k): the place that each is taken from.
+        """
         return self._each(lambda values, _: np.take_along_axis(values, order, 1))
 
     def extended(self, deeper: Matches) -> Matches:
-        """Append the new concepts of deeper matches of the same queries."""
+        """Add the concepts of deeper matches of the same queries that these do not have, in their order."""
         known = (deeper.concepts[:, :, None] == self.concepts[:, None, :]).any(axis=2)
         new = deeper._each(lambda values, empty: np.where(known, np.asarray(empty, values.dtype), values))
         joined = Matches(
@@ -92,7 +97,7 @@ class Matches:
         return joined.reordered(order).cut(deeper.concepts.shape[1])
 
     def _each(self, change: Callable[[npt.NDArray[Any], float], npt.NDArray[Any]]) -> Matches:
-        """Apply a function to all arrays; its second argument is the value of an empty place."""
+        """Change all arrays in the same way; the function is also given the value of an empty place."""
         return Matches(
             concepts=change(self.concepts, NONE),
             names=change(self.names, NONE),
@@ -104,17 +109,18 @@ class Matches:
 def match(
     search: HybridSearch, entries: Entries, concept_of_name: Rows, queries: Sequence[str], k: int
 ) -> Matches:
-    """Find the k best distinct concepts of each query; a blank query has none.
+    """Find the k best distinct concepts of each query.
 
-    Concepts of one entry are ordered by the kind of their name (:data:`~nymlink.vocabulary.concepts.KINDS`),
-    then as in the vocabulary.
+    Concepts that share an entry are ordered by the kind of their name (see
+    :data:`~nymlink.vocabulary.concepts.KINDS`), then as in the vocabulary. A blank query, and one that is similar
+    to no name, has none.
 
     Args:
-        search: over the entries.
+        search: finds the entries.
         entries: E entries.
         concept_of_name: int32 (N): the concept row of each name row.
         queries: Q prepared texts.
-        k: number of concepts, at least 1.
+        k: how many concepts, at least 1.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
@@ -134,9 +140,9 @@ def match_with_hits(
     *,
     without: Sequence[Collection[int]] = (),
 ) -> tuple[Matches, ScoredHits]:
-    """Find the k best distinct concepts of each query, and the entries searched for them.
+    """Find the k best distinct concepts of each query, and the entries among which they were found.
 
-    Fewer than k concepts are enough if there are :data:`_ENOUGH`.
+    Where these have fewer than k concepts, but :data:`_ENOUGH`, no more are searched for.
 
     Args:
         search: finds the entries.
@@ -144,18 +150,25 @@ def match_with_hits(
         concept_of_name: int32 (N): the concept row of each name row.
         queries: Q prepared texts, a few hundred at most.
         k: how many concepts, at least 1.
-        without: entry rows to leave out for each query; empty for none.
+        without: for each query, rows of entries that are passed over; empty for none.
     """
-    depth, enough = _depth(k), min(k, _ENOUGH)
-    hits = search.search(queries, min(depth, len(entries) + 1))
+    hits = search.search(queries, min(_depth(k), len(entries) + 1))
     matches = _match(
-        search, entries, concept_of_name, queries, k, depth=depth, enough=enough, hits=hits, without=without
+        search,
+        entries,
+        concept_of_name,
+        queries,
+        k,
+        depth=_depth(k),
+        enough=min(k, _ENOUGH),
+        hits=hits,
+        without=without,
     )
     return matches, hits.without(without) if len(without) else hits
 
 
 def _depth(k: int) -> int:
-    """Return the number of entries to walk for k concepts."""
+    """Compute how many entries are walked for k concepts."""
     return max(3 * k + 5, _SHALLOWEST)
 
 
@@ -171,9 +184,9 @@ def _match(
     hits: ScoredHits | None = None,
     without: Sequence[Collection[int]] = (),
 ) -> Matches:
-    """Walk ``depth`` entries, or the given hits; search four times as deep if they lack ``enough`` concepts."""
+    """Walk ``depth`` entries, those given if any; search four times as deep if they lack ``enough`` concepts."""
     if hits is None:
-        # One more than all entries: a last row of NONE means that all were walked.
+        # At most one more than there are: with a last row of NONE, all were walked.
         hits = search.search(queries, min(depth, len(entries) + 1))
     has_more = hits.hits.rows[:, -1] != NONE
     if len(without):
@@ -199,42 +212,56 @@ def _match(
 
 
 def _walk(scored: ScoredHits, entries: Entries, concept_of_name: Rows, k: int) -> Matches:
-    """Take the first k distinct concepts from the hits of each query."""
+    """Take the first k distinct concepts of each query, in the order of its hits."""
     queries, places = np.nonzero(scored.hits.rows != NONE)
     rows = scored.hits.rows[queries, places]
-    # One line for each name of each hit, in the order of the hits.
+    # One line for every name of every entry that was hit, in the order of the hits.
     counts = entries.offsets[rows + 1] - entries.offsets[rows]
     line = np.repeat(np.arange(len(rows)), counts)
     within = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
     names = entries.names[entries.offsets[rows][line] + within]
     concepts = concept_of_name[names]
-    # The first line of each query and concept, combined into one number.
+    # The first line of each query and concept, which are combined to one number.
     _, first = np.unique(queries[line] * (np.int64(concepts.max(initial=0)) + 1) + concepts, return_index=True)
     first.sort()
     query = queries[line[first]]
     rank = _rank_in_group(query)
     first, query, rank = first[rank < k], query[rank < k], rank[rank < k]
+    shape = (len(scored.hits.rows), k)
+    at = (query, rank)
     hit = (query, places[line[first]])
-    matches = Matches.empty(len(scored.hits.rows), k, scored.parts)
-    matches.concepts[query, rank], matches.names[query, rank] = concepts[first], names[first]
-    matches.scores[query, rank] = scored.hits.scores[hit]
-    for name, scores in scored.parts.items():
-        matches.parts[name][query, rank] = scores[hit]
-    return matches
+    return Matches(
+        concepts=_fill(shape, at, concepts[first], np.int32(NONE)),
+        names=_fill(shape, at, names[first], np.int32(NONE)),
+        scores=_fill(shape, at, scored.hits.scores[hit], np.float32(0)),
+        parts={name: _fill(shape, at, scores[hit], np.float32(0)) for name, scores in scored.parts.items()},
+    )
 
 
 def _rank_in_group(groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Count 0, 1, 2 … within each run of equal values of an ascending array."""
-    ranks: npt.NDArray[np.int64] = np.arange(len(groups)) - np.searchsorted(groups, groups, side="left")
+    starts = np.searchsorted(groups, groups, side="left")
+    ranks: npt.NDArray[np.int64] = np.arange(len(groups)) - starts
     return ranks
 
 
+def _fill(
+    shape: tuple[int, int],
+    at: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    values: npt.NDArray[Any],
+    empty: Any,
+) -> npt.NDArray[Any]:
+    filled = np.full(shape, empty)
+    filled[at] = values
+    return filled
+
+
 _CAPITALS: Final = 0.8
-"""Least likeness of names that differ only in capitals; smaller differences among them count as chance."""
+"""Least likeness of names that differ in capitals alone: which of their letters is then by chance."""
 
 _LESS: Final = 0.99
-"""Factor for the score of a concept if only another concept has a name written exactly as the mention: breaks the
-tie."""
+"""Share of its score that a concept keeps whose name is equal but for capitals or signs, where that of another is
+written just as the mention: enough to say that they are no tie."""
 
 
 class _EqualName(NamedTuple):
@@ -243,7 +270,7 @@ class _EqualName(NamedTuple):
     Attributes:
         concept: row of its concept.
         name: its row.
-        alike: whether it is written like the mention.
+        alike: whether it is written as the mention is.
     """
 
     concept: int
@@ -254,18 +281,19 @@ class _EqualName(NamedTuple):
 def order_equal_names(
     matches: Matches, place: int, vocabulary: Vocabulary, entries: Entries, query: str, surface: str | None
 ) -> None:
-    """Order the concepts with a name equal to a query, in place: most similar writing first.
+    """Put the concepts that have a query for a name in order, in place: the most alike in writing first.
 
-    Each concept keeps the name written most like the mention. If the mention equals no name, all concepts with a
-    name of its compact form are added ("IL1RA": "IL-1RA", "IL1-RA").
+    Of a concept the name is kept that is written most as the mention is. Where the mention equals no name, all
+    concepts with a name of its compact form are added ("IL1RA", between "IL-1RA" and "IL1-RA").
 
     Args:
         matches: of all queries.
-        place: number of the query.
+        place: of this query among them.
         vocabulary: of the concepts.
         entries: of the index.
         query: the prepared text.
-        surface: the mention as written; ``None`` if unknown: the order of found concepts then stays.
+        surface: the mention, as it was written; ``None`` where that is not known: the concepts that were found
+            stay in order.
     """
     equal = _equal_names(vocabulary, entries, query, surface)
     concepts = matches.concepts[place]
@@ -279,7 +307,7 @@ def order_equal_names(
     ordered = ordered[: len(concepts)]
     rest = np.flatnonzero(~np.isin(concepts, list(first)))[: len(concepts) - len(ordered)]
     count = len(ordered)
-    # Equal names share the scores of the first.
+    # All equal names have the scores of the first.
     for values in (matches.scores[place], *(scores[place] for scores in matches.parts.values())):
         _replace(values, np.full(count, values[0]), values[rest], empty=0)
     names = matches.names[place]
@@ -293,13 +321,13 @@ def order_equal_names(
 
 
 def _replace(values: npt.NDArray[Any], first: npt.ArrayLike, rest: npt.NDArray[Any], *, empty: int) -> None:
-    """Replace all values by others, padded with an empty one."""
+    """Replace values by others and, where these are fewer, an empty one."""
     new = np.concatenate([first, rest])
     values[: len(new)], values[len(new) :] = new, empty
 
 
 def _equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: str | None) -> list[_EqualName]:
-    """Find the names equal to a query: by similarity of writing, then by reliability."""
+    """Find the names that equal a query, the most alike in writing first, then the surest."""
     row = entries.find(query)
     if row is None:
         return []
@@ -317,7 +345,7 @@ def _equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: 
         text = vocabulary.name(name).text
         likeness = 1.0 if surface is None else writing_likeness(surface, text)
         level = likeness if likeness > ALIKE or likeness < _CAPITALS else _CAPITALS
-        # An entry also has names with another word order.
+        # An entry has names in another order of words, too.
         keyed.append(((normalise(text) not in (query, wanted), -level, place), name, likeness > ALIKE))
     owners = vocabulary.columns.names["concept"]
     return [_EqualName(owners[name].as_py(), name, alike) for _, name, alike in sorted(keyed)]

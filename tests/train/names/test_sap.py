@@ -215,7 +215,7 @@ def test_what_cannot_be_of_an_encoder_is_not_removed(place: Path, tmp_path: Path
     output.mkdir()
     said = {"recipe": "sap", "settings": {}, "data": {}, "encoder": [name]}
     (output / "run.json").write_text(json.dumps(said), encoding="utf-8")
-    with pytest.raises(OutputError, match="it lists unsafe file names for the model"):
+    with pytest.raises(OutputError, match="it lists files that no encoder has"):
         train_sap(sap_settings(place, output), restart=True)
 
 
