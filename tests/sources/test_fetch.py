@@ -24,7 +24,7 @@ from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.sources.downloader import RetryPolicy, Stamp
 from nymlink.sources.fetch import Fetched, FetchOptions, fetch
-from tests.sources.site import Site, answers, breaks_after, chunked, claims, drips, stalls
+from tests.sources.site import Handler, Site, answers, breaks_after, chunked, claims, drips, stalls
 
 OBO = "format-version: 1.2\n\n" + "".join(f"[Term]\nid: X:{n}\nname: name {n}\n\n" for n in range(100))
 LONG = OBO + OBO[OBO.index("[Term]") :] * 100
@@ -240,9 +240,24 @@ def test_redirects_lead_to_web_addresses_only(site: Site, options: FetchOptions)
     moved = site.source("/moved.obo", b"")
     site.troubles["/moved.obo"].append(answers(302, Location=f"{site.url}/there.obo"))
     assert content(fetch(moved, options=options)) == OBO
-    site.troubles["/wild.obo"].append(answers(302, Location="file:///etc/passwd"))
-    with pytest.raises(InputError, match="cannot be downloaded"):
-        fetch(site.source("/wild.obo", b""), options=options)
+    for place in ("file:///etc/passwd", "http://[", "http://\xff\xfe/"):
+        site.troubles["/wild.obo"].append(answers(302, Location=place))
+        with pytest.raises(InputError, match="cannot be downloaded"):
+            fetch(site.source("/wild.obo", b""), options=options)
+
+
+@pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "-1"])
+def test_a_length_that_is_none_is_not_believed(site: Site, options: FetchOptions, length: str) -> None:
+    def states_it(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", length)
+        handler.end_headers()
+        handler.wfile.write(OBO.encode())
+        handler.close_connection = True
+
+    source = site.source("/x.obo", OBO)
+    site.troubles["/x.obo"] += [states_it] * 3
+    assert content(fetch(source, options=options)) == OBO
 
 
 def test_a_pinned_digest_is_kept_to(site: Site, options: FetchOptions) -> None:

@@ -110,6 +110,8 @@ def _read(archive: Path, member: str) -> Iterator[bytes]:
         raise InputError(f"not a ZIP archive, or a damaged one ({error})") from error
 
 
+_LENGTH: Final = re.compile(r"[0-9]{1,15}")
+
 _PART: Final = 1 << 14
 """Bytes written at a time: the most that is lost when the process is killed."""
 _TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -212,7 +214,8 @@ class ResumingDownloader:
             raise InputError(f"no secure connection to the server ({_reason(error)})", path=url) from error
         except (requests.ConnectionError, requests.Timeout, HTTPError) as error:
             raise _TransientError(f"the connection failed ({_reason(error)})") from error
-        except requests.RequestException as error:
+        # ValueError: an address or a header that requests cannot read.
+        except (requests.RequestException, ValueError) as error:
             raise InputError(f"cannot be downloaded ({_reason(error)})", path=url) from error
 
     def _receive(self, url: str, response: requests.Response, resumed: Stamp | None) -> None:
@@ -235,7 +238,7 @@ class ResumingDownloader:
         else:
             raise InputError(f"{answer}: has the file moved? See its publisher's page", path=url)
         start, length = self.part.size, response.headers.get("Content-Length", "")
-        total = start + int(length) if length.isdigit() else None
+        total = start + int(length) if _LENGTH.fullmatch(length) else None
         with open(self.part.path, "ab") as file:
             for chunk in self._with_progress(response.raw.stream(_PART, decode_content=False), start, total):
                 file.write(chunk)
