@@ -112,10 +112,9 @@ FACTORS: Final[Mapping[str, float]] = MappingProxyType(
         "gap": 0.75,
     }
 )
-"""Shares of it that are left: to a name that is related, narrower or broader; to words that only qualify; to an
-adverb; to a word of general language that is a loose name, or another form of one; to other forms of the name of a
-chemical or another product; to a name whose words are those of a coordination; to one with a qualifier between its
-words."""
+"""Factors that multiply the confidence of: a related, narrower or broader name; qualifying words; an adverb;
+a word of general language that is a loose name, or a form of one; other forms of the name of a product; a name
+within a coordination; a name with a qualifier between its words."""
 
 MIN_CONFIDENCE: Final = 0.25
 """Mentions of less confidence are left out, unless asked for: chosen on the development half of GSC+."""

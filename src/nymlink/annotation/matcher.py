@@ -1,4 +1,4 @@
-"""Carry the abbreviations that a document defines through it."""
+"""The matcher: finds names in texts, with the abbreviations that a document defines; its cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell names of chemicals, drugs and other products, which are found by stricter rules than those of diseases."""
+"""Choose among equal names; recognise names of products, which follow stricter rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write down how far a run has come, so that it can go on when it was killed.
+"""Resume an annotation that was killed: a journal says how far it came.
 
 A format of text is written into a partial file, whose length is written down; what was written behind that is
 cut off. Of a binary format the rows are kept in such a file, and written when all are there. Of a folder of files

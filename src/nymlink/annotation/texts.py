@@ -1,4 +1,4 @@
-"""Tell what a file to annotate is: a text, lines of texts, a table of mentions, or a corpus."""
+"""Texts to annotate: one text, lines, tables or corpora."""
 
 from __future__ import annotations
 

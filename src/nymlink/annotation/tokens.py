@@ -1,4 +1,4 @@
-"""What is known of a word of a text: its kind, and the numbers by which it is compared with the words of names."""
+"""Tokens of a text: their kinds, and the keys by which they are compared with words of names."""
 
 from __future__ import annotations
 

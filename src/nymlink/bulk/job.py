@@ -1,4 +1,4 @@
-"""Define an engine: what gives the shards of a job to workers."""
+"""Run a job: cut rows into shards, and give these to workers of an engine."""
 
 from __future__ import annotations
 

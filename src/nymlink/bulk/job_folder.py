@@ -1,4 +1,4 @@
-"""Parts of the output: a Parquet file for each shard, which says of itself what it is made of.
+"""The folder of a job: its manifest, and a Parquet part for each shard.
 
 A part takes its place in one step, with its counts in its footer: a part that is there is whole, whoever wrote it,
 and the same to the byte as any other worker would write it.

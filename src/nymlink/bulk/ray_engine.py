@@ -1,4 +1,4 @@
-"""Check the machines of a Ray cluster before a job begins: their versions, and that they see its files.
+"""Jobs on a Ray cluster: its machines are checked, then work on shards.
 
 Shards go through Ray Data as they are, some hundred bytes each, and reports come back: no row of the input or the
 output is in Ray's object store.

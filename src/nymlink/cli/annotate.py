@@ -52,7 +52,7 @@ _OPTIONS: Final = (
         "--fuzzy/--no-fuzzy",
         default=False,
         show_default=True,
-        help="Link phrases that no name is, too, by the searches of the index: finds more, several times slower.",
+        help="Also link phrases that are not exact names, found by search: finds more, several times slower.",
     ),
     click.option(
         "--min-confidence",

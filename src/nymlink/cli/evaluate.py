@@ -86,7 +86,7 @@ from nymlink.text.spelling import read_table
     "--fuzzy/--no-fuzzy",
     default=False,
     show_default=True,
-    help="With --annotate: link phrases that no name is, too.",
+    help="With --annotate: also link phrases that are not exact names.",
 )
 @click.option(
     "-o",

@@ -1,4 +1,4 @@
-"""Make command-line options of the fields of a settings class, and read them back."""
+"""Commands that train, with an option for each setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing the back end for a model, and fetching the files that it reads."""
+"""Encoders: names to vectors, by the back end that fits the model."""
 
 from __future__ import annotations
 

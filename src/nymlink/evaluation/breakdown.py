@@ -1,4 +1,4 @@
-"""Reasons why mentions were linked wrongly, from their ranks and the hierarchy."""
+"""What makes mentions hard, and why they were linked wrongly."""
 
 from __future__ import annotations
 

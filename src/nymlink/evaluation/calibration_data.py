@@ -1,4 +1,4 @@
-"""Names that are absent from an index: mentions without an answer, whose confidence must be low."""
+"""Mentions that calibrations are fitted to: annotated ones, and names that an index lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The augmented dictionary: a vocabulary plus the names by which annotated mentions call its concepts."""
+"""Evaluate a linker on annotated mentions, and report it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ridge-penalised logistic regression with weights of at least 0, fitted by a projected Newton method."""
+"""Fit calibrations: by ridge-penalised logistic regression with weights of at least 0; refit them to decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy and mean reciprocal rank, from the ranks of the right answers."""
+"""Gold concepts, the ranks of right answers, and accuracies."""
 
 from __future__ import annotations
 

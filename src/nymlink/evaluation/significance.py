@@ -1,4 +1,4 @@
-"""Statistics of figures: the bootstrap interval and McNemar's exact test."""
+"""Compare runs: bootstrap intervals and McNemar's exact test."""
 
 from __future__ import annotations
 

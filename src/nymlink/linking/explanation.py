@@ -1,4 +1,4 @@
-"""Explain why the first candidate of a mention is before the second."""
+"""Explain why one candidate is before another; settings of a linker."""
 
 from __future__ import annotations
 

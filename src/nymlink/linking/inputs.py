@@ -1,4 +1,4 @@
-"""Count mentions in scripts that the encoder of an index does not know."""
+"""Inputs of a linker: checked documents, and mentions in scripts that the encoder does not know."""
 
 from __future__ import annotations
 

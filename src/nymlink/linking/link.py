@@ -1,4 +1,4 @@
-"""What a person decided of a link."""
+"""Links: mentions with their candidates, context and review."""
 
 from __future__ import annotations
 
@@ -83,8 +83,7 @@ class Candidate:
     Attributes:
         concept_id: the concept.
         concept_name: its preferred name.
-        matched: the name that matched: the query, where that is a name of the concept; else, of its names with
-            these words, that of the surest kind.
+        matched: name of the concept that matched; if several match, the most reliable kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
         parts: the score of each search (exact, sparse, dense), before weighting; of a name that equals the query
             also ``writing``, how alike it and the mention are written, 1 for verbatim.

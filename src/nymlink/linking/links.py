@@ -1,4 +1,4 @@
-"""List the rows of links, one for each candidate: the same for data frames, TSV and tables of the user."""
+"""Lists of links, as rows and data frames."""
 
 from __future__ import annotations
 

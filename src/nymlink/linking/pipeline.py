@@ -1,4 +1,4 @@
-"""Settle ties by the document: "AKT" is the concept that the text elsewhere calls by another of its names.
+"""From documents to links: queries, ranked matches, ties settled by the document, confidences.
 
 A word has mostly one meaning in a document (Gale et al., "One sense per discourse", 1992).
 

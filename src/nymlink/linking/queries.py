@@ -1,4 +1,4 @@
-"""Turn the mentions of a document into the queries that an index is searched for."""
+"""Turn mentions into queries: names, other forms, paraphrases and guesses."""
 
 from __future__ import annotations
 

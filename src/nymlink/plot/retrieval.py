@@ -1,4 +1,4 @@
-"""Sample concepts that have names in each of several languages."""
+"""Picture how well names in one language find those in others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sample names for pictures: those of a few concepts, and batches of pairs as in training."""
+"""Sample names for pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write mappings, keeping what was read of the same format: every cell of what was not decided since stays."""
+"""Export decisions, and mappings with every cell that was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the decisions of another project."""
+"""Import decisions from files and from other projects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask for decided terms again, as if they had not been decided: what rankers and calibrations learn from."""
+"""Learn from decisions: terms are asked again as if undecided; names, ranker and calibration follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep the links of terms: as JSON values, and back as links for what writes them."""
+"""Links of terms: made, kept as JSON values, and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project: the file of a review, opened to read or to write."""
+"""A project: the file of a review, opened to read or to write, and searched for damage."""
 
 from __future__ import annotations
 

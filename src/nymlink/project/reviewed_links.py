@@ -1,4 +1,4 @@
-"""Read the rows of the tables of a project as those of one table."""
+"""Rows of a project with their links and decisions."""
 
 from __future__ import annotations
 

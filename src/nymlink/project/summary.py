@@ -1,4 +1,4 @@
-"""Measure how far two reviewers agree: Cohen's kappa over the terms that both decided."""
+"""Sum a project up: coverage, changes, agreement of reviewers (Cohen's kappa)."""
 
 from __future__ import annotations
 

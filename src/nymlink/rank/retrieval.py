@@ -1,4 +1,4 @@
-"""What a ranker is asked, what it knows of concepts, and the candidates of questions.
+"""Questions and their candidates: how they were found, and how words of query and name overlap.
 
 Candidates come with all names by which they were found.
 """

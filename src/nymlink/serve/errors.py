@@ -1,4 +1,4 @@
-"""Write JSON that any text can be in."""
+"""Errors as problem details in JSON, or as pages."""
 
 from __future__ import annotations
 

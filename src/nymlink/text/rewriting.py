@@ -1,4 +1,4 @@
-"""Find pairs of brackets in a text."""
+"""Replace parts of a text, with offsets kept; pairs of brackets."""
 
 from __future__ import annotations
 

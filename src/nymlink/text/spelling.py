@@ -1,4 +1,4 @@
-"""Correct misspelt words by a table, word by word."""
+"""Misspelt words: a table of corrections, and words that differ by one slip."""
 
 from __future__ import annotations
 

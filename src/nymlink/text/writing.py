@@ -1,4 +1,4 @@
-"""Write names together: "TNF-α", "TNF alpha" and "TNFalpha" have one compact form.
+"""How names are written: compact forms, and how alike two writings are.
 
 Normal forms leave out what often differs by chance, and sometimes tells names apart: "(+)-carvone" and
 "(-)-carvone", "CD4+" and "CD4-", "3-hydroxy" and "3'-hydroxy", "CAT" and "cat".

@@ -1,4 +1,4 @@
-"""Titles of Wikipedia pages in the one form that MediaWiki gives them.
+"""Wikipedia dumps: pages and their titles.
 
 A dump is written by a machine: a page begins with ``<page>`` and ends with ``</page>``, which cannot stand in its
 text, where ``<`` is escaped. So pages are cut out without an XML parser, which is what makes this fast, and

@@ -1,4 +1,4 @@
-"""Find the query files of a benchmark by language, and make their gold ids those of a dictionary."""
+"""Evaluate indexes on the queries of a benchmark, by language."""
 
 from __future__ import annotations
 

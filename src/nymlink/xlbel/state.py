@@ -1,4 +1,4 @@
-"""A random sample of surface forms that does not depend on their order, in constant memory."""
+"""The state of a build: concepts, the sample, and what was read."""
 
 from __future__ import annotations
 

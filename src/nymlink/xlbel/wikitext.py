@@ -1,4 +1,4 @@
-"""Find the sentence around a mention, in any language.
+"""Wikitext to plain text with links, and the sentences around them.
 
 What is not running text is left out: templates, tables, references, files, formulas, headings. It is done by
 scanning, in time linear in the text: a full parser is a fifth as fast (``benchmarks/formats/xlbel.py``).

@@ -1,4 +1,4 @@
-"""Keeping messages, progress bars and questions of transformers off the terminal."""
+"""Models in torch: loading, pooling, packed layers, and saving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choose how many cells of an IVF index a search probes, by the recall near vectors of the index.
+"""Approximate search with faiss: graphs and IVF indexes, and how many cells of these a search probes.
 
 HNSW: Malkov & Yashunin, "Efficient and Robust Approximate Nearest Neighbor Search Using Hierarchical Navigable
 Small World Graphs" (TPAMI 2020). IVF and PQ: Jégou, Douze & Schmid, "Product Quantization for Nearest Neighbor

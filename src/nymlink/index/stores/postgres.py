@@ -1,4 +1,4 @@
-"""A time limit for what waits on a socket."""
+"""PostgreSQL with pgvector as a store: its connection, time limits, uploads and searches."""
 
 from __future__ import annotations
 

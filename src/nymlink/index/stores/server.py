@@ -1,4 +1,4 @@
-"""The vectors that a store holds for an index: their fingerprint, and their name there."""
+"""Stores on servers: which vectors they hold for an index, and how they search them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server tells Prometheus."""
+"""Watch requests: metrics for Prometheus, and a log without texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TOML files: reading, writing, and the line of a key.
+"""Settings as fields of dataclasses, read from TOML files and written to them.
 
 The metadata of a field (:func:`about`) hold its help text and the paper's value. The help of the command line, the
 messages about wrong keys, and the comparison of two trainings are made from them.

@@ -1,4 +1,4 @@
-"""Describe a table of text as it is read: its encoding, delimiter and columns, and what of that is guessed."""
+"""Mentions in rows of a table: its layout, its columns, its cells."""
 
 from __future__ import annotations
 

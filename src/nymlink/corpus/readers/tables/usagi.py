@@ -1,4 +1,4 @@
-"""The columns of Usagi's review file: what its reader and its writer share.
+"""Reviews of Usagi: their columns, and their reader.
 
 Usagi (https://github.com/OHDSI/Usagi) maps codes of a source to standard concepts of OMOP. Its file has a row for
 each code and target, the rows of a code one after the other; concept 0 is none.
