@@ -45,7 +45,7 @@ USES: Final = {
     "strict": "nymlink vocab build diseases.obo -o strict --strict",
     "languages": "nymlink link infartos --index index --language es",
     "faiss": _BUILD.format("--dense hnsw"),
-    "postgres": 'python -c "import pgvector, psycopg"',
+    "postgres": 'python -c "import nymlink.index.stores.postgres"',
     "milvus": _BUILD.format("--store vectors.db"),
     "frame": _FRAME.format("pandas"),
     "polars": _FRAME.format("polars"),
@@ -196,30 +196,21 @@ def install(python: str, extra: str) -> Install:
             USES[extra],
         ):
             failed = failed or failure(command)
-        version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.split()[
-            1
-        ]
+        asked = subprocess.run([python, "--version"], capture_output=True, text=True, check=True)
         listed = subprocess.run(
             [*pip[:3], "list", "--format=freeze"], env=environment, capture_output=True, text=True
         )
         size = sum(path.stat().st_size for path in (place / "venv").rglob("*") if path.is_file())
         _bill(binaries / "python", extra)
     packages = [line for line in listed.stdout.splitlines() if not line.startswith(("pip==", "setuptools=="))]
+    version = asked.stdout.split()[1]
     return Install(version, extra, len(packages), size // 10**6, seconds, re.sub(r"/tmp/\S+/", "", failed))
 
 
 def _bill(python: Path, extra: str) -> None:
     """Write the bill of materials of an environment."""
     path = DIST / f"nymlink{f'-{extra}' if extra else ''}.cdx.json"
-    command = [
-        "-m",
-        "cyclonedx_py",
-        "environment",
-        "--output-reproducible",
-        "--output-file",
-        str(path),
-        str(python),
-    ]
+    command = ["-m", "cyclonedx_py", "environment", "--output-reproducible", "--output-file", path, python]
     subprocess.run([sys.executable, *command], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
 
 
