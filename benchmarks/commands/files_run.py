@@ -8,7 +8,6 @@ A verbatim name, another form of one, a misspelt one and a text, each linked onc
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 import nymlink
+from benchmarks.common import report
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
@@ -50,7 +50,7 @@ def run_through(call: Callable[[], object]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--json", type=Path, help="file for the counts and the names of the files")
+    parser.add_argument("--json", type=Path, help="file to write")
     arguments = parser.parse_args()
     linker = Linker(default_index())
     counts = {}
@@ -59,7 +59,8 @@ def main() -> None:
         counts[label] = run_through(lambda what=what: linker.link(what))  # type: ignore[misc]
         print(f"{label}: {counts[label]['files']} files, {counts[label]['functions']} functions")
     if arguments.json is not None:
-        arguments.json.write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
+        about = report.about(data="the embedded default", split=None, dictionary="HPO, bare", seed=None)
+        report.save(arguments.json, {"about": about, "counts": counts})
 
 
 if __name__ == "__main__":

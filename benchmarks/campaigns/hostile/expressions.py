@@ -117,7 +117,7 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
         "nymlink.core.store.atomic._clear_abandoned": [{"name": "a", "own": "[0-9]+-[0-9a-f]+@host"}],
         "nymlink.corpus.foreign_formats._begins": [{"pattern": pattern} for pattern in patterns],
         "nymlink.corpus.readers.common.split_ids": [{"separators": ",|"}],
-        "nymlink.linking.query_links._settle": [{"own": "abc"}],
+        "nymlink.linking.pipeline._settle": [{"own": "abc"}],
         "nymlink.text.contradictions._Comparison.__init__": [
             {"word": word, "phrase": phrase} for word, phrase in zip_longest(joined, phrases, fillvalue="a")
         ],
