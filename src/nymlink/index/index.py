@@ -72,7 +72,6 @@ class Index:
         self.owners = self.vocabulary.columns.names["concept"].to_numpy()
         self._made: dict[Callable[[Index], Any], Any] = {}
         self._making = RLock()
-        self._is_verified = False
 
     def once(self, make: Callable[[Index], Made]) -> Made:
         """Return what a function makes of the index: made once, and shared by all who ask for it.
@@ -209,9 +208,8 @@ class Index:
         Raises:
             StoreError: one of them is damaged.
         """
-        if not self._is_verified and self._contents.verification is not None:
+        if self._contents.verification is not None:
             self._contents.verification.wait()
-        self._is_verified = True
 
     @property
     def _encoder(self) -> QueryEncoder | None:

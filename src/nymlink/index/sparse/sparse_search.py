@@ -308,8 +308,6 @@ def _salts(query_numbers: npt.NDArray[np.int64]) -> Hashes:
 
 def _map_blocks(function: Callable[[slice], T], count: int) -> list[T]:
     """Apply a function to blocks of so many queries, on all cores."""
-    if count <= _BLOCK[0]:
-        return [function(slice(0, count))] if count else []
     cores = compute_threads()
     size = int(np.clip(-(-count // (2 * cores)), *_BLOCK))
     blocks = [slice(start, start + size) for start in range(0, count, size)]
