@@ -229,7 +229,7 @@ def _recognises_jsonl(_: Path, head: str) -> bool:
     return head.lstrip().startswith("{")
 
 
-def _headers(path: Path) -> Headers:
+def _jsonl_headers(path: Path) -> Headers:
     lines = islice(read_lines(path, Problems()), _LOOKED_AT)
     objects = (_object(line) for _, line in lines)
     names = dict.fromkeys(name for values in objects if values is not None for name in values)
@@ -238,16 +238,16 @@ def _headers(path: Path) -> Headers:
     return Headers(tuple(names), fixed=False)
 
 
-def _cut(source: Source, rows: int) -> Iterator[Shard]:
+def _cut_jsonl(source: Source, rows: int) -> Iterator[Shard]:
     with opened_text(source) as file:
-        yield from cut_records(source, _records(file), rows)
+        yield from cut_records(source, _jsonl_records(file), rows)
 
 
-def _records(lines: Any) -> Iterator[Record]:
+def _jsonl_records(lines: Any) -> Iterator[Record]:
     yield from enumerate(lines, 1)
 
 
-def _read(shard: Shard) -> Iterator[Row]:
+def _read_jsonl(shard: Shard) -> Iterator[Row]:
     columns = shard.source.columns
     assert columns is not None, "JSON lines have columns"
     problems = shard_problems(shard)
@@ -268,7 +268,7 @@ def _object(line: str) -> Mapping[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
-JSONL: Final = RowFormat("jsonl", _recognises_jsonl, _headers, _cut, _read)
+JSONL: Final = RowFormat("jsonl", _recognises_jsonl, _jsonl_headers, _cut_jsonl, _read_jsonl)
 
 
 _MAGIC: Final = b"PAR1"
@@ -276,12 +276,12 @@ _TAIL: Final = 8
 """Bytes at the end of a file: the length of its footer, and the magic."""
 
 
-def _recognises(path: Path, _: str) -> bool:
+def _recognises_parquet(path: Path, _: str) -> bool:
     with open_buffered(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def _open(path: Path) -> pq.ParquetFile:
+def _open_parquet(path: Path) -> pq.ParquetFile:
     try:
         return open_parquet(path)
     except FileNotFoundError as error:
@@ -290,8 +290,8 @@ def _open(path: Path) -> pq.ParquetFile:
         raise InputError("the Parquet file is damaged or none: write or download it again", path=path) from error
 
 
-def _headers_parquet(path: Path) -> Headers:
-    with _open(path) as file:
+def _parquet_headers(path: Path) -> Headers:
+    with _open_parquet(path) as file:
         return Headers(tuple(file.schema_arrow.names))
 
 
@@ -299,7 +299,7 @@ def _cut_parquet(source: Source, rows: int) -> Iterator[Shard]:
     path = Path(source.path)
     footer = _footer_digest(path)
     number = before = 0
-    with _open(path) as file:
+    with _open_parquet(path) as file:
         counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
     for group, count in enumerate(counts):
         for start in range(0, count, rows):
@@ -314,7 +314,7 @@ def _read_parquet(shard: Shard) -> Iterator[Row]:
     assert columns is not None, "a table has columns"
     if _footer_digest(path) != shard.digest:
         raise InputError("has changed since the job began: give --restart to begin anew", path=path)
-    with _open(path) as file:
+    with _open_parquet(path) as file:
         names = [name for name in columns.names if name in file.schema_arrow.names]
         try:
             batches = file.iter_batches(batch_size=max(shard.rows, 1), row_groups=[shard.group], columns=names)
@@ -354,23 +354,23 @@ def _footer_digest(path: Path) -> str:
         return digest(file.read()).hex()
 
 
-PARQUET: Final = RowFormat("parquet", _recognises, _headers_parquet, _cut_parquet, _read_parquet)
+PARQUET: Final = RowFormat("parquet", _recognises_parquet, _parquet_headers, _cut_parquet, _read_parquet)
 
 
-_NAME: Final = "pubtator"
+_PUBTATOR: Final = "pubtator"
 _TITLE: Final = re.compile(rb"\s*([^|\s][^|\t\n]*)\|t\|")
 
 
 def _recognises_pubtator(path: Path, head: str) -> bool:
-    return CORPUS_FORMATS.get(_NAME).recognises(path, head)
+    return CORPUS_FORMATS.get(_PUBTATOR).recognises(path, head)
 
 
 def _cut_pubtator(source: Source, rows: int) -> Iterator[Shard]:
     with opened_text(source) as file:
-        yield from cut_records(source, _records_pubtator(file), rows)
+        yield from cut_records(source, _pubtator_records(file), rows)
 
 
-def _records_pubtator(file: IO[bytes]) -> Iterator[Record]:
+def _pubtator_records(file: IO[bytes]) -> Iterator[Record]:
     first, lines = 1, list[bytes]()
     begun = False
     for number, line in enumerate(file, 1):
@@ -397,7 +397,7 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
         path = Path(folder) / "shard"
         path.write_bytes(b"\n" + content)
         try:
-            for document in CORPUS_FORMATS.get(_NAME).read(path, options=CorpusOptions(), problems=problems):
+            for document in CORPUS_FORMATS.get(_PUBTATOR).read(path, options=CorpusOptions(), problems=problems):
                 number = line_of.get(document.id, shard.line)
                 yield Row(number, document.id, document.text, mentions=document.mentions)
         except InputError as error:
@@ -407,4 +407,4 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
     yield from rejected_rows(shard, problems)
 
 
-PUBTATOR: Final = RowFormat(_NAME, _recognises_pubtator, lambda _: Headers(), _cut_pubtator, _read_pubtator)
+PUBTATOR: Final = RowFormat(_PUBTATOR, _recognises_pubtator, lambda _: Headers(), _cut_pubtator, _read_pubtator)

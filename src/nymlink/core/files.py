@@ -231,7 +231,7 @@ def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
                 yield block.decode("utf-8")
             except UnicodeDecodeError:
                 lines = enumerate(block.split(b"\n"), number)
-                yield "\n".join(_decoded_text_blocks(line, path, at, problems) for at, line in lines)
+                yield "\n".join(_decoded_block(line, path, at, problems) for at, line in lines)
             number += block.count(b"\n")
 
 
@@ -251,7 +251,7 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
         yield carried
 
 
-def _decoded_text_blocks(raw: bytes, path: Path, number: int, problems: Problems) -> str:
+def _decoded_block(raw: bytes, path: Path, number: int, problems: Problems) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:

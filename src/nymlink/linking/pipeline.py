@@ -1,8 +1,8 @@
 """From documents to links: queries, ranked matches, ties settled by the document, confidences.
 
-A word has mostly one meaning in a document (Gale et al., "One sense per discourse", 1992).
+Ties: a word has mostly one meaning in a document (Gale et al., "One sense per discourse", 1992).
 
-Whatever links, measures linking or learns from it takes this way: :class:`Pipeline` holds its settings once.
+All that links, measures linking or learns from it uses :class:`Pipeline`, which holds the settings.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
         is_flagged = _FLAGGED.search(first.get("other", "")) is not None
         # Of a flagged subject a suggestion of a program may be stated, too.
         chosen = [row for _, row in rows if not is_flagged or _is_justified(row)]
-        targets = tuple(_targets(chosen))
+        targets = tuple(_sssom_targets(chosen))
         verdict: Verdict = "flag" if is_flagged else "concept" if targets else "nil"
         stated = _DECIDED_AT.search(first.get("other", ""))
         reviewer = next((name for column in _REVIEWERS if (name := first.get(column, "").strip())), "")
@@ -243,7 +243,7 @@ def _is_justified(row: dict[str, str]) -> bool:
     return known.get(row.get("mapping_justification", "").strip()) == "decided"
 
 
-def _targets(rows: list[dict[str, str]]) -> Iterator[Target]:
+def _sssom_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
     seen = set()
     for row in rows:
         concept = row["object_id"].strip()
@@ -270,7 +270,7 @@ def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
         status = meanings("usagi", "mappingStatus").get(first["mappingStatus"].strip(), "nothing")
         if status == "nothing" or not name.strip():
             continue
-        targets = () if status == "nil" else tuple(_targets_usagi([row for _, row in rows]))
+        targets = () if status == "nil" else tuple(_usagi_targets([row for _, row in rows]))
         verdict: Verdict = "flag" if status == "flag" else "concept" if targets else "nil"
         at = first.get("statusSetOn", "").strip()
         yield StatedDecision(
@@ -285,7 +285,7 @@ def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
         )
 
 
-def _targets_usagi(rows: list[dict[str, str]]) -> Iterator[Target]:
+def _usagi_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
     """Yield the concepts of a code, each once, with what they are mapped for where that is not their meaning."""
     seen = set()
     for row in rows:

@@ -1,20 +1,20 @@
 """Formats of single corpora: AskAPatient, BioSyn's, GSC+, XL-BEL.
 
-Ids are SNOMED CT or AMT. Limsopatham & Collier, "Normalising medical concepts in social media texts by learning
-semantic representation" (ACL 2016).
+AskAPatient has ids of SNOMED CT or AMT. Limsopatham & Collier, "Normalising medical concepts in social media texts
+by learning semantic representation" (ACL 2016).
 
-A line is ``pmid||start|end||type||mention||ids``. The mention is normalised, its abbreviations are expanded, and
-the parts of a composite mention are written out with ``|`` between them; ``ids`` are joined by ``|`` or ``+``.
-Offsets refer to a text that is not included. The format is that of Sung et al., "Biomedical entity representations
-with synonym marginalization" (ACL 2020).
+A line of BioSyn is ``pmid||start|end||type||mention||ids``. The mention is normalised, its abbreviations are
+expanded, and the parts of a composite mention are written out with ``|`` between them; ``ids`` are joined by ``|``
+or ``+``. Offsets refer to a text that is not included. The format is that of Sung et al., "Biomedical entity
+representations with synonym marginalization" (ACL 2020).
 
-A line of annotations is ``[start::end]<TAB>HP_0001156 | mention``; offsets are half-open. Groza et al., "Automatic
+A line of GSC+ is ``[start::end]<TAB>HP_0001156 | mention``; offsets are half-open. Groza et al., "Automatic
 concept recognition using the Human Phenotype Ontology reference and test suite corpora" (2015); corrected by Lobo
 et al., "Identifying human phenotype terms by combining machine learning and validation rules" (2017).
 
-Several gold ids are alternatives, joined by ``|``. The mentions of a file that is called as the published ones are
-(``es_1k_test_query.txt``) have the language of its name. Liu et al., "Learning domain-specialised
-representations for cross-lingual biomedical entity linking" (ACL 2021).
+In XL-BEL several gold ids are alternatives, joined by ``|``. The name of a published file tells the language of
+its mentions (``es_1k_test_query.txt``). Liu et al., "Learning domain-specialised representations for cross-lingual
+biomedical entity linking" (ACL 2021).
 """
 
 from __future__ import annotations
@@ -81,36 +81,36 @@ ASKAPATIENT: Final[CorpusFormat] = Format(
 )
 
 
-_LINE: Final = re.compile(
+_LINE_BIOSYN: Final = re.compile(
     r"\s*([^|\s][^|]*)\|\|\s*([0-9]{1,9})\s*\|{1,2}\s*([0-9]{1,9})\s*\|\|([^|]*)\|\|(.*?)\|\|(.*)",
     re.DOTALL,
 )
 
 
-def _recognises(path: Path, head: str) -> bool:
-    return bool(_concept_files(path)) if path.is_dir() else most_match(first_lines(head), _LINE)
+def _recognises_biosyn(path: Path, head: str) -> bool:
+    return bool(_concept_files(path)) if path.is_dir() else most_match(first_lines(head), _LINE_BIOSYN)
 
 
 def _concept_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name.endswith((".concept", ".concept.gz")))
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+def _read_biosyn(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
     usable = False
     for file in _concept_files(path) if path.is_dir() else [path]:
-        for document in _documents(file, problems):
+        for document in _documents_biosyn(file, problems):
             usable = usable or bool(document.mentions)
             yield document
     if not usable:
         raise InputError("no line of the form pmid||start|end||type||mention||ids in it", path=path)
 
 
-def _documents(path: Path, problems: Problems) -> Iterator[Document]:
+def _documents_biosyn(path: Path, problems: Problems) -> Iterator[Document]:
     mentions: dict[str, list[Mention]] = {}
     for number, line in read_lines(path, problems):
         if not line.strip():
             continue
-        match = _LINE.fullmatch(line)
+        match = _LINE_BIOSYN.fullmatch(line)
         if match is None or not match[5].strip(" |"):
             problems.reject(path, number, "not of the form pmid||start|end||type||mention||ids")
             continue
@@ -142,8 +142,8 @@ def _mention(match: re.Match[str]) -> Mention:
 BIOSYN: Final[CorpusFormat] = Format(
     name="biosyn",
     description="BioSyn's preprocessed queries: a folder of .concept files, or one of them",
-    recognises=_recognises,
-    read=_read,
+    recognises=_recognises_biosyn,
+    read=_read_biosyn,
 )
 
 

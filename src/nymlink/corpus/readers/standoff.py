@@ -1,6 +1,6 @@
 """Annotations beside texts: BRAT, and CoNLL with offsets.
 
-::
+BRAT::
 
     T1<TAB>Disease 0 5;16 22<TAB>breast cancer
     N1<TAB>Reference T1 MESH:D001943<TAB>Breast Neoplasms
@@ -9,7 +9,7 @@ Lines that begin with T are mentions, in pieces where they are discontinuous; th
 Other lines (relations, events, attributes, notes) are ignored. Offsets count every character of the text, those of
 line ends too (https://brat.nlplab.org/standoff.html).
 
-::
+CoNLL::
 
     # newdoc id = 7
     Breast<TAB>0<TAB>6<TAB>B-Disease<TAB>MESH:D001943
@@ -138,7 +138,7 @@ _TAG: Final = r"([BIOESLUMW](?:-[^\t]*)?)"
 _TOKEN_FIRST: Final = re.compile(rf"([^\t]+)\t{_OFFSETS}\t{_TAG}(?:\t(.*))?")
 _TAG_FIRST: Final = re.compile(rf"{_TAG}\t{_OFFSETS}\t([^\t]+)(?:\t(.*))?")
 _NEW_DOCUMENT: Final = re.compile(r"#\s*newdoc(?:\s+id\s*=(.*))?|-DOCSTART-(.*)")
-_LINE: Final = re.compile(f"{_TOKEN_FIRST.pattern}$|{_TAG_FIRST.pattern}$|{_NEW_DOCUMENT.pattern}$")
+_LINE_CONLL: Final = re.compile(f"{_TOKEN_FIRST.pattern}$|{_TAG_FIRST.pattern}$|{_NEW_DOCUMENT.pattern}$")
 _BEGIN: Final = frozenset("BSUW")
 """Letters of tags that begin a mention, in BIO, BIOES and BILOU."""
 _WIDEST_GAP: Final = 10_000
@@ -156,7 +156,7 @@ class _Token(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Draft:
+class _ConllDraft:
     """A document, token by token."""
 
     id: str
@@ -202,12 +202,12 @@ class _Draft:
         return Document(self.id, text, tuple(mentions))
 
 
-def _recognises(_: Path, head: str) -> bool:
+def _recognises_conll(_: Path, head: str) -> bool:
     lines = first_lines(head)
-    return most_match(lines, _LINE) and any(map(_token, lines))
+    return most_match(lines, _LINE_CONLL) and any(map(_token, lines))
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+def _read_conll(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
     drafts = _drafts(path, options.offsets, problems)
     documents = ((draft.line, draft.document()) for draft in drafts if draft.pieces)
     return require_documents(
@@ -215,16 +215,18 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
     )
 
 
-def _drafts(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[_Draft]:
+def _drafts(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[_ConllDraft]:
     name = source_name(path)
-    draft = _Draft(name, 1)
+    draft = _ConllDraft(name, 1)
     for number, line in read_lines(path, problems):
         if not line.strip():
             draft.is_new_line, draft.is_open = True, False
         elif match := _NEW_DOCUMENT.fullmatch(line):
             yield draft
             stated = (match[1] or (match[2] or "").partition("\t")[0]).strip(" ()\t")
-            draft = _Draft(stated if stated not in ("", "-X- -X- O", "-X- O O") else f"{name}:{number}", number)
+            draft = _ConllDraft(
+                stated if stated not in ("", "-X- -X- O", "-X- O O") else f"{name}:{number}", number
+            )
         elif (token := _token(line)) is None:
             if not line.startswith("# "):
                 problems.reject(path, number, "not of the form token<TAB>start<TAB>end<TAB>tag")
@@ -246,7 +248,7 @@ def _token(line: str) -> _Token | None:
 CONLL: Final[CorpusFormat] = Format(
     name="conll",
     description="CoNLL with offsets: token, start, end, tag and concepts in columns",
-    recognises=_recognises,
-    read=_read,
+    recognises=_recognises_conll,
+    read=_read_conll,
     priority=10,
 )

@@ -64,7 +64,7 @@ class Tokens:
 
 
 def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
-    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokens.tokenizer.load_tokenizer` set.
+    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` set.
 
     Raises:
         InputError: the tokenizer fails, as one whose patterns explode.

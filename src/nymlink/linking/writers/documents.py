@@ -1,10 +1,10 @@
 """Documents with their links: PubTator, CoNLL, BRAT.
 
-The first line of a text is its title. Line ends within the rest, and tabs, become blanks, so that offsets hold. A
-mention in pieces is written from its first to its last.
+PubTator: the first line of a text is its title. Line ends within the rest, and tabs, become blanks, so that
+offsets hold. A mention in pieces is written from its first to its last.
 
-Tokens are words and single signs, divided where a mention begins or ends. Tags have no room for a mention within
-or across another, nor for one in pieces: of overlapping ones the longest is written.
+CoNLL: tokens are words and single signs, divided where a mention begins or ends. Tags have no room for a mention
+within or across another, nor for one in pieces: of overlapping ones the longest is written.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ CSV = LinkFormat(
 )
 
 
-def _open(out: TextIO, info: LinksInfo) -> LinkWriter:
+def _open_tsv(out: TextIO, info: LinksInfo) -> LinkWriter:
     if info.table is not None:
         return CsvWriter(out, info.table, "\t", link_columns(info))
     return LineWriter(out, info, "\t")
@@ -131,7 +131,7 @@ def _open(out: TextIO, info: LinksInfo) -> LinkWriter:
 TSV = LinkFormat(
     name="tsv",
     description="tab-separated, a line for each candidate; the columns of your table come first",
-    open=_open,
+    open=_open_tsv,
     endings=(".tsv",),
     keeps_table=True,
     resumable=True,

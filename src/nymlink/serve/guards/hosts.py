@@ -81,7 +81,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 _HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+))(?::[0-9]*)?")
 
-_PROBLEM: Final = ProblemAnswer(
+_WRONG_HOST: Final = ProblemAnswer(
     421,
     "unknown_host",
     "this server is not known by that name",
@@ -126,7 +126,7 @@ class HostGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._hosts and not self._is_known(Headers(scope=scope).getlist("host")):
-            await _PROBLEM.response()(scope, receive, send)
+            await _WRONG_HOST.response()(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -147,7 +147,7 @@ _OPEN: Final = re.compile(r"/health|/static/.*")
 _MANIFEST: Final = re.compile(r"/reconcile/[^/]+/?(?:1\.0-draft/?)?")
 """Manifests say that a token is needed; without parameters they are open, as the specifications want it."""
 
-_PROBLEM_TOKENS: Final = ProblemAnswer(
+_NO_TOKEN: Final = ProblemAnswer(
     401,
     "unauthorized",
     "the request has no valid token",
@@ -169,7 +169,7 @@ class TokenGuard:
             if not self._is_known(headers):
                 # Somebody opened a page: it asks for the token.
                 asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
-                answer = page("token.html", status=401) if asks else _PROBLEM_TOKENS.response()
+                answer = page("token.html", status=401) if asks else _NO_TOKEN.response()
                 await answer(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -1,17 +1,18 @@
-"""Find where the name of a chemical begins, of which a short form leaves out the locants.
+"""Long forms of abbreviations: which words of a text a short form stands for.
 
-"delta-9-tetrahydrocannabinol (THC)", "1,3-bis-(2-chloroethyl)-1-nitrosourea (BCNU)": numbers, Greek letters,
-single letters, stereo-descriptors and substituents in brackets are part of the name.
+Short forms of chemicals leave out locants: "delta-9-tetrahydrocannabinol (THC)",
+"1,3-bis-(2-chloroethyl)-1-nitrosourea (BCNU)": numbers, Greek letters, single letters, stereo-descriptors and
+substituents in brackets are part of the name.
 
-The idea is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
-text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
-the first at the start of a word. Where they take the nearest such place, all
-places in the words before it are compared here, because the nearest is often too short: "adenomatous polyposis
-coli" for AAPC after "attenuated adenomatous polyposis coli". Words may be read in other letters than they are
-written in, see :mod:`nymlink.text.abbreviations.short_forms`.
+The idea is of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text",
+Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order, the
+first at the start of a word. Where they take the nearest such place, all places in the words before it are
+compared here, because the nearest is often too short: "adenomatous polyposis coli" for AAPC after "attenuated
+adenomatous polyposis coli". Words may be read in other letters than they are written in, see
+:mod:`nymlink.text.abbreviations.short_forms`.
 
-Each takes the short form and the text at whose end its long form may be. The letters in order are the way of
-Schwartz & Hearst (2003); Sohn et al., "Abbreviation definition identification based on automatic precision
+A :class:`Spelling` takes the short form and the text at whose end its long form may be. Letters in order are the
+way of Schwartz & Hearst (2003); Sohn et al., "Abbreviation definition identification based on automatic precision
 estimates" (BMC Bioinformatics 2008, 9:402), tell such ways apart by how sure each is.
 """
 
@@ -27,12 +28,14 @@ from nymlink.text.abbreviations.short_forms import fold, letters_of, readings_of
 from nymlink.text.rewriting import is_balanced
 
 _GREEK: Final = r"(?:alpha|beta|gamma|delta|epsilon|zeta|omega|[α-ω])"
-_DESCRIPTOR: Final = r"(?:cis|trans|tert|sec|iso|ortho|meta|para|endo|exo|rac|bis|tris|nor|threo|erythro)"
+_STEREO_DESCRIPTOR: Final = r"(?:cis|trans|tert|sec|iso|ortho|meta|para|endo|exo|rac|bis|tris|nor|threo|erythro)"
 _GROUP: Final = r"(?:\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|\[[^\s\[\]]*\])"
 # Each text is read in one way alone: the time to see that one has other things in it must not explode.
-_WORD: Final = rf"(?:{_GREEK}|{_DESCRIPTOR})(?=[-‐–,(\[\d])"
+_LOCANT_WORD: Final = rf"(?:{_GREEK}|{_STEREO_DESCRIPTOR})(?=[-‐–,(\[\d])"
 _LETTER: Final = r"[A-Z]['′’]*+(?=[-‐–,(\[\d])"
-_LOCANT: Final = rf"(?:\d++(?:(?!{_WORD})[a-h])?+['′’]*+|(?:{_WORD}|{_LETTER})(?:{_GROUP})?+|{_GROUP})"
+_LOCANT: Final = (
+    rf"(?:\d++(?:(?!{_LOCANT_WORD})[a-h])?+['′’]*+|(?:{_LOCANT_WORD}|{_LETTER})(?:{_GROUP})?+|{_GROUP})"
+)
 _PREFIX: Final = re.compile(rf"(?:{_LOCANT}[-‐–,:]*+)++", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"[\s/]")
 _GREEK_BEFORE: Final = re.compile(rf"(?:^|(?<=[\s(\[])){_GREEK}\s$", re.IGNORECASE)
@@ -74,14 +77,14 @@ def _opens(text: str, offset: int, end: int) -> bool:
     return depth > 0
 
 
-_WORD_LONG_FORMS: Final = re.compile(r"[^\W_]+")
+_WORD: Final = re.compile(r"[^\W_]+")
 # A long form is a phrase of one clause: no list of words, no alternatives. "1, 2-dioxygenase" is not a list.
 _LIST: Final = re.compile(r",\s*[^\W\d]|\bor\b|\band\b")
 _SENTENCES: Final = re.compile(r"(?<!\b\w)[.!?;:]\s")
 _LETTER_ALONE: Final = re.compile(r"[a-z]\s")
 _SPELLED_OUT: Final = re.compile(r"[^\W\d_]{4}")
 _HYPHENS: Final = "-‐–"
-_DESCRIPTOR_LONG_FORMS: Final = re.compile(r"\([^\s()]*\)-|\[[^\s\[\]]*\]-")
+_BRACKETED_DESCRIPTOR: Final = re.compile(r"\([^\s()]*\)-|\[[^\s\[\]]*\]-")
 _AFTER_LOCANTS: Final = ("-", ",", "'", "′")
 _LETTERS_WITH_ARTICLE: Final = 4
 """Letters of a short form, at least, of which an article gives the first: "A Lite BERT (ALBERT)"."""
@@ -168,7 +171,7 @@ def _long_forms(letters: str, candidate: str) -> Iterator[LongForm]:
 
 def _with_descriptor(text: str, start: int) -> int:
     """Move a start to the bracket before it, if that is a descriptor: "(R)-alpha-methylhistamine"."""
-    match = _DESCRIPTOR_LONG_FORMS.match(text, max(0, start - 1))
+    match = _BRACKETED_DESCRIPTOR.match(text, max(0, start - 1))
     opens_token = start < 2 or text[start - 2].isspace()
     return start - 1 if match is not None and opens_token else start
 
@@ -177,9 +180,7 @@ def _with_descriptor(text: str, start: int) -> int:
 def _words(candidate: str) -> tuple[_Word, ...]:
     """List the words of a text; a bracket is asked for several times in a row."""
     folded = fold(candidate)
-    return tuple(
-        _word(candidate, folded, match.start(), match.end()) for match in _WORD_LONG_FORMS.finditer(candidate)
-    )
+    return tuple(_word(candidate, folded, match.start(), match.end()) for match in _WORD.finditer(candidate))
 
 
 def _word(text: str, folded: str, start: int, end: int) -> _Word:

@@ -11,7 +11,7 @@
 ``data/readings.tsv`` lists beginnings and parts of words with what their letters are read as, when that is not how
 they are written: an X for the "ect" of "ovariectomized (OVX)".
 
-After Schwartz & Hearst (2003), who have a short or a long form alone in a bracket.
+Places are those of Schwartz & Hearst (2003), who have a short or a long form alone in a bracket, and others.
 """
 
 from __future__ import annotations

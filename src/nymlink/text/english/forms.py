@@ -4,13 +4,13 @@ The letters of British words and the ends of singulars and plurals are in ``data
 
 The deep stem is that of Porter, "An algorithm for suffix stripping", Program 14 (1980).
 
-They are in ``data/matching_words.tsv``, a row for each group: its kind, the words, and why they are there.
+Words that matching treats alike are in ``data/matching_words.tsv``, a row for each group: its kind, the words, and
+why they are there.
 
-``glue`` is passed over; ``conjunction`` joins the parts of a coordination; no
-name goes over a ``break``; ``abnormal`` words are one word, ``wrong``
-ones may stand for each other, and so may those of a row of the kind ``same``; a ``qualifier`` names no finding by
-itself; ``empty`` words may be left out of a name; a ``person`` has what an adjective
-before says; ``adjective`` and ``noun`` are ends of words.
+``glue`` is passed over; ``conjunction`` joins the parts of a coordination; no name goes over a ``break``;
+``abnormal`` words are one word, ``wrong`` ones may stand for each other, and so may those of a row of the kind
+``same``; a ``qualifier`` names no finding by itself; ``empty`` words may be left out of a name; a ``person`` has
+what an adjective before says; ``adjective`` and ``noun`` are ends of words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Final, Literal, NamedTuple
 
 from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 
-_TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
+_FORMS_TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
 
 _SHORTEST: Final = 4
 """Letters of the shortest word that has other forms: "als" is no plural."""
@@ -74,7 +74,7 @@ class _Rules(NamedTuple):
 
 @cache
 def _rules() -> _Rules:
-    rows = [(row["kind"], row["from"], split_cell(row["to"])) for row in read_rows(_TABLE)]
+    rows = [(row["kind"], row["from"], split_cell(row["to"])) for row in read_rows(_FORMS_TABLE)]
     return _Rules(
         tuple((british, american) for kind, british, (american, *_) in rows if kind == "american"),
         tuple(
@@ -223,7 +223,7 @@ def _without_e(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
 
 
-_TABLE_MATCHING_WORDS: Final = Path(__file__).parent / "data" / "matching_words.tsv"
+_MATCHING_WORDS_TABLE: Final = Path(__file__).parent / "data" / "matching_words.tsv"
 
 Kind = Literal[
     "glue",
@@ -259,4 +259,4 @@ def matching_rows(kind: Kind) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _kinds() -> dict[str, tuple[tuple[str, ...], ...]]:
-    return read_kinds(_TABLE_MATCHING_WORDS)
+    return read_kinds(_MATCHING_WORDS_TABLE)

@@ -3,14 +3,13 @@
 ``data/spelling.tsv`` holds only words that can stand for nothing else, in other languages either: French has
 "fibre" and "goitre", German "Syndrom". Most open vocabularies spell the American way.
 
-They are in ``data/medical_words.tsv``, a row for each group of words: its kind, the words (separated by ``|``),
-and why they are there. American spelling, in the form in which names are compared
-(:func:`~nymlink.text.normalise.normalise`). Of a row of the kinds ``adjective ending``, ``function
-of organ``,
+Medical words are in ``data/medical_words.tsv``, a row for each group of words: its kind, the words (separated by
+``|``), and why they are there. American spelling, in the form in which names are compared
+(:func:`~nymlink.text.normalise.normalise`). Of a row of the kinds ``adjective ending``, ``function of organ``,
 ``wider``, ``phrase`` and ``organ``, the first word stands for the others: an ending for those of the nouns, a
 combining form for the words for the organ. ``no event ending`` and ``not wider`` are exceptions.
 
-``recipes/words.py`` and ``recipes/foreign_words.py`` collect them.
+``recipes/words.py`` and ``recipes/foreign_words.py`` collect known words.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ from typing import Final
 
 from nymlink.text.word_tables import read_kinds, read_rows
 
-_TABLE: Final = Path(__file__).parent / "data" / "stop_words.tsv"
+_STOP_WORDS_TABLE: Final = Path(__file__).parent / "data" / "stop_words.tsv"
 
 
 @cache
 def stop_words() -> tuple[str, ...]:
     """Read function words, in their normal form, sorted."""
-    return tuple(row["word"] for row in read_rows(_TABLE))
+    return tuple(row["word"] for row in read_rows(_STOP_WORDS_TABLE))
 
 
-_TABLE_SPELLING: Final = Path(__file__).parent / "data" / "spelling.tsv"
+_SPELLING_TABLE: Final = Path(__file__).parent / "data" / "spelling.tsv"
 
 
 @cache
 def english_spelling() -> Mapping[str, str]:
     """Read the table: misspelt or British word → American word."""
-    return MappingProxyType({row["wrong"]: row["right"] for row in read_rows(_TABLE_SPELLING)})
+    return MappingProxyType({row["wrong"]: row["right"] for row in read_rows(_SPELLING_TABLE)})
 
 
-_TABLE_MEDICAL_WORDS: Final = Path(__file__).parent / "data" / "medical_words.tsv"
+_MEDICAL_WORDS_TABLE: Final = Path(__file__).parent / "data" / "medical_words.tsv"
 
 
 @cache
@@ -77,7 +76,7 @@ def by_first_word(kind: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _kinds() -> dict[str, tuple[tuple[str, ...], ...]]:
-    return read_kinds(_TABLE_MEDICAL_WORDS)
+    return read_kinds(_MEDICAL_WORDS_TABLE)
 
 
 FOLDER: Final = Path(__file__).parent / "data"

@@ -1,18 +1,21 @@
 """Losses over pairs of names.
 
-Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
+Circle: Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
 
-Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4; He et al.,
-"Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020), equation 1, add a temperature.
+InfoNCE: Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4; He
+et al., "Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020), equation 1, add a
+temperature.
 
-Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016), equation 4.
+Lifted structure: Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016),
+equation 4.
 
-Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR 2019); Liu et al.,
-"Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
+Multi-similarity: Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR
+2019); Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
 
-Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
+NCA: Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
 
-Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3.
+Marginal likelihood: Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020),
+section 3.
 """
 
 from __future__ import annotations

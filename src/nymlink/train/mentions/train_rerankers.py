@@ -1,9 +1,10 @@
 """Train re-rankers: two encoders, or one that reads mention and concept together.
 
-Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
-Analytics 2023).
+Two encoders: Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research
+Metrics and Analytics 2023).
 
-Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2.
+One that reads both: Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020),
+section 4.2.
 """
 
 from __future__ import annotations

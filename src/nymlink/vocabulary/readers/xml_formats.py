@@ -1,12 +1,12 @@
 """Vocabularies in XML: ClaML, MeSH, Orphanet.
 
-Elements: Classification Markup Language, EN 14463 / ISO 13120.
+ClaML: Classification Markup Language, EN 14463 / ISO 13120.
 
-Meaning of elements: National Library of Medicine, MeSH XML data elements
-(https://www.nlm.nih.gov/mesh/xml_data_elements.html). A record is a concept here; MeSH's own concepts, several to
-a record, decide the kinds of its terms. Pharmacological actions are left out.
+MeSH: National Library of Medicine, MeSH XML data elements (https://www.nlm.nih.gov/mesh/xml_data_elements.html). A
+record is a concept here; MeSH's own concepts, several to a record, decide the kinds of its terms. Pharmacological
+actions are left out.
 
-Elements: Orphadata, product 1 (https://www.orphadata.com/alignments/).
+Orphanet: Orphadata, product 1 (https://www.orphadata.com/alignments/).
 """
 
 from __future__ import annotations
@@ -190,11 +190,11 @@ def _concept_kinds(concepts: list[Element], best: Element | None) -> dict[str, s
     return kinds
 
 
-def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+def _recognises_mesh(path: Path, head: str) -> bool:  # noqa: ARG001
     return root_name(head) in _RECORDS
 
 
-def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+def _read_mesh(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read a file of descriptors or of supplementary records.
 
     The terms of a record's preferred concept are its names (LexicalTag tells abbreviations and trade names), those
@@ -215,7 +215,10 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 
 MESH: Final[VocabularyFormat] = Format(
-    name="mesh", description="MeSH descriptors or supplementary records, XML", recognises=_recognises, read=_read
+    name="mesh",
+    description="MeSH descriptors or supplementary records, XML",
+    recognises=_recognises_mesh,
+    read=_read_mesh,
 )
 
 

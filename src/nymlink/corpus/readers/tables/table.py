@@ -110,11 +110,11 @@ TABLE: Final[CorpusFormat] = Format(
 )
 
 
-def _recognises(_: Path, head: str) -> bool:
+def _recognises_lines(_: Path, head: str) -> bool:
     return bool(first_lines(head)) and describe_format(head) is None
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+def _read_lines(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
     return require_documents(_documents(path, problems), path=path, problems=problems)
 
 
@@ -131,7 +131,7 @@ def _documents(path: Path, problems: Problems) -> Iterator[Document]:
 LINES: Final[CorpusFormat] = Format(
     name="lines",
     description="plain text, one mention a line, no gold ids",
-    recognises=_recognises,
-    read=_read,
+    recognises=_recognises_lines,
+    read=_read_lines,
     priority=1000,
 )

@@ -64,12 +64,12 @@ def _read_parquet(path: Path, *, options: CorpusOptions, problems: Problems) -> 
     file = _open_parquet(path)
     names = file.schema_arrow.names
     if {"passages", "entities"} <= set(names):
-        yield from bigbio_documents(_rows_parquet(file, path, problems), path, options, problems)
+        yield from bigbio_documents(_parquet_rows(file, path, problems), path, options, problems)
     else:
         columns = header_columns(names, options.columns, path, 1)
         rows: MentionRows = (
-            (number, columns, {name: _value_parquet(value) for name, value in row.items()})
-            for number, row in _rows_parquet(file, path, problems)
+            (number, columns, {name: _parquet_value(value) for name, value in row.items()})
+            for number, row in _parquet_rows(file, path, problems)
         )
         yield from require_documents(row_documents(rows, path, options, problems), path=path, problems=problems)
 
@@ -87,7 +87,7 @@ def parquet_rows(path: Path, problems: Problems, raw: bytes | None = None) -> It
     """
     file = _open_parquet(path, raw)
     yield 0, list(file.schema_arrow.names)
-    for number, row in _rows_parquet(file, path, problems):
+    for number, row in _parquet_rows(file, path, problems):
         yield number, list(row.values())
 
 
@@ -100,7 +100,7 @@ def _open_parquet(path: Path, raw: bytes | None = None) -> pq.ParquetFile:
         raise InputError(f"the Parquet file is damaged or none ({_first_line(error)})", path=path) from error
 
 
-def _rows_parquet(file: pq.ParquetFile, path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def _parquet_rows(file: pq.ParquetFile, path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows with their numbers, up to a place where the file is damaged."""
     number = 0
     try:
@@ -145,7 +145,7 @@ def _batch_rows(metadata: pq.FileMetaData) -> int:
     return min(max(_BATCH_BYTES // max(largest, 1), 1), _ROWS)
 
 
-def _value_parquet(value: Any) -> Any:
+def _parquet_value(value: Any) -> Any:
     """Return a list of ids as it is, whole numbers as such, anything else as text."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -181,7 +181,7 @@ _LOADING: Final = threading.Lock()
 _MERGED: Final = re.compile(rb'<mergeCell\s[^<>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
 
 
-def _recognises(path: Path, _: str) -> bool:
+def _recognises_xlsx(path: Path, _: str) -> bool:
     return is_workbook(path)
 
 
@@ -206,12 +206,12 @@ def is_workbook(path: Path, raw: bytes | None = None) -> bool:
         return path.name.lower().endswith(_ENDING)
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
-    rows = _rows(path, options, problems)
+def _read_xlsx(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+    rows = _xlsx_rows(path, options, problems)
     return require_documents(row_documents(rows, path, options, problems), path=path, problems=problems)
 
 
-def _rows(path: Path, options: CorpusOptions, problems: Problems) -> MentionRows:
+def _xlsx_rows(path: Path, options: CorpusOptions, problems: Problems) -> MentionRows:
     rows = xlsx_rows(path, problems)
     first, header = next(rows)
     columns = header_columns(header, options.columns, path, first)
@@ -236,7 +236,7 @@ def xlsx_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Itera
         MissingExtraError: openpyxl is not installed.
     """
     with _file(path, raw) as file, _file(path, raw) as same:
-        values, formulas = _open(file, path, computed=True), _open(same, path, computed=False)
+        values, formulas = _open_xlsx(file, path, computed=True), _open_xlsx(same, path, computed=False)
         yield from _sheet_rows(values, formulas, path, problems, raw)
 
 
@@ -264,7 +264,7 @@ def _sheet_rows(
         warnings.warn(f"{path}: sheets with another header are not read: {', '.join(skipped)}", stacklevel=2)
 
 
-def _open(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:
+def _open_xlsx(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:
     try:
         import openpyxl
     except ImportError as error:
@@ -300,7 +300,7 @@ def _cells(
                 what = f"sheet {sheet.title!r} is damaged (a row has a number above {_MOST_ROWS:,})"
                 problems.reject(path, None, f"{what}: nothing after this can be read")
                 return
-            cells = [_value(value) for value in row]
+            cells = [_xlsx_value(value) for value in row]
             for value, formula in zip(row, source, strict=False):
                 if value is None and isinstance(formula, str) and formula.startswith("="):
                     what = f"the formula {formula[:40]!r} in sheet {sheet.title!r} was never computed"
@@ -312,7 +312,7 @@ def _cells(
         problems.reject(path, None, f"{what}: nothing after this can be read")
 
 
-def _value(value: Any) -> Any:
+def _xlsx_value(value: Any) -> Any:
     """Return a whole number as such, a time as in ISO 8601, and any other value as it is."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -369,8 +369,8 @@ class _Merged:
 XLSX: Final[CorpusFormat] = Format(
     name="xlsx",
     description="an XLSX workbook, a mention a row",
-    recognises=_recognises,
-    read=_read,
+    recognises=_recognises_xlsx,
+    read=_read_xlsx,
     options=frozenset({"columns"}),
     is_binary=True,
 )

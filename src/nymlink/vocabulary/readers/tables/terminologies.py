@@ -1,11 +1,11 @@
 """Tables of single terminologies: HGNC, ICD-10-CM, CTD.
 
-Columns: https://www.genenames.org/help/statistics-and-downloads/.
+Columns of HGNC: https://www.genenames.org/help/statistics-and-downloads/.
 
-Columns, from the ``icd10OrderFiles.pdf`` that CMS publishes with it, counted from 1: 1-5 order number, 7-13 code,
-15 whether it is billable (1) or a header (0), 17-76 short description, 78 and on long description.
+Columns of ICD-10-CM, from the ``icd10OrderFiles.pdf`` of CMS, counted from 1: 1-5 order number, 7-13 code, 15
+whether it is billable (1) or a header (0), 17-76 short description, 78 and on long description.
 
-Columns: https://ctdbase.org/downloads/. The diseases (MEDIC) are those of Davis et al., "MEDIC: a practical
+Columns of CTD: https://ctdbase.org/downloads/. The diseases (MEDIC) are those of Davis et al., "MEDIC: a practical
 disease vocabulary used at the Comparative Toxicogenomics Database" (Database 2012): MeSH and OMIM joined, each
 concept under one id with the others as alternates.
 """
@@ -31,7 +31,7 @@ from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _NEEDED: Final = frozenset({"hgnc_id", "symbol", "name", "alias_symbol", "prev_symbol"})
 _NAMES: Final = ("name", "alias_symbol", "alias_name", "prev_symbol", "prev_name")
-_XREFS: Final = {
+_HGNC_XREFS: Final = {
     "entrez_id": "NCBIGene:",
     "ensembl_gene_id": "ENSEMBL:",
     "omim_id": "OMIM:",
@@ -62,7 +62,7 @@ def _read_hgnc(path: Path, *, options: ReadOptions, problems: Problems) -> Table
         builder.concept(
             id_,
             semantic_types=[row.get("locus_type")] if row.get("locus_type") else [],
-            xrefs=[prefix + value for header, prefix in _XREFS.items() for value in row.split(header)],
+            xrefs=[prefix + value for header, prefix in _HGNC_XREFS.items() for value in row.split(header)],
             obsolete="withdrawn" in row.get("status").lower(),
         )
         lang = languages.default
@@ -107,8 +107,8 @@ def _read_icd10cm(path: Path, *, options: ReadOptions, problems: Problems) -> Ta
             problems.reject(path, number, "not a row of an ICD-10-CM order file")
             continue
         code = match["code"].rstrip()
-        id_ = _curie(code)
-        shorter = (_curie(code[:length]) for length in range(len(code) - 1, _CATEGORY - 1, -1))
+        id_ = _icd_curie(code)
+        shorter = (_icd_curie(code[:length]) for length in range(len(code) - 1, _CATEGORY - 1, -1))
         parent = next((prefix for prefix in shorter if prefix in builder), None)
         builder.concept(id_, parents=[parent] if parent else [])
         if languages.wants(languages.default):
@@ -119,7 +119,7 @@ def _read_icd10cm(path: Path, *, options: ReadOptions, problems: Problems) -> Ta
     return builder.build()
 
 
-def _curie(code: str) -> str:
+def _icd_curie(code: str) -> str:
     """Write a code as a CURIE: ``A000`` → ``ICD10CM:A00.0``."""
     tail = code[_CATEGORY:]
     return f"{PREFIX}{code[:_CATEGORY]}" + (f".{tail}" if tail else "")
@@ -135,7 +135,7 @@ ICD10CM: Final[VocabularyFormat] = Format(
 
 _KINDS: Final = ("Disease", "Chemical")
 _OWN: Final = re.compile(r"(MESH|OMIM):\S+")
-_XREFS_CTD: Final = {
+_CTD_XREFS: Final = {
     "CasRN": "CAS:",
     "PubChemCID": "PUBCHEM.COMPOUND:",
     "PubChemSID": "PUBCHEM.SUBSTANCE:",
@@ -155,12 +155,12 @@ class _Concepts:
         self._alternates: list[tuple[str, str]] = []
 
     def add(self, row: Row, kind: str) -> None:
-        id_ = _curie_ctd(row.get(f"{kind}ID"))
-        alternates = [_curie_ctd(value) for value in row.split(f"Alt{kind}IDs")]
+        id_ = _without_doubled_prefix(row.get(f"{kind}ID"))
+        alternates = [_without_doubled_prefix(value) for value in row.split(f"Alt{kind}IDs")]
         # MEDIC's alternates are MeSH and OMIM ids; since 2015 there are ids of other vocabularies among them.
         self._alternates += [(alternate, id_) for alternate in alternates if _OWN.fullmatch(alternate)]
         xrefs = [alternate for alternate in alternates if not _OWN.fullmatch(alternate)]
-        for header, prefix in _XREFS_CTD.items():
+        for header, prefix in _CTD_XREFS.items():
             xrefs += [value if ":" in value else prefix + value for value in row.split(header)]
         trees = [tree[0] for tree in row.split("TreeNumbers")]
         self.builder.concept(
@@ -168,7 +168,7 @@ class _Concepts:
             definition=row.get("Definition"),
             semantic_types=row.split("SlimMappings") or trees,
             xrefs=xrefs,
-            parents=[_curie_ctd(value) for value in row.split("ParentIDs")],
+            parents=[_without_doubled_prefix(value) for value in row.split("ParentIDs")],
         )
         lang = self._languages.default
         if self._languages.wants(lang):
@@ -183,7 +183,7 @@ class _Concepts:
         return self.builder.build()
 
 
-def _curie_ctd(value: str) -> str:
+def _without_doubled_prefix(value: str) -> str:
     """Drop a doubled prefix: ``DO:DOID:0050776`` → ``DOID:0050776``."""
     return value.removeprefix("DO:") if value.startswith("DO:DOID:") else value
 
