@@ -28,7 +28,7 @@ _LARGE: Final = 4096
 """Bytes of a large request, with its query."""
 
 _LARGE_AT_ONCE: Final = 2
-"""Large requests that are worked on at the same time. More would not be faster, and hold up small ones."""
+"""Large requests that are worked on at the same time; small ones pass between them."""
 
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
