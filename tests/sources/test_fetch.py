@@ -24,7 +24,8 @@ from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.sources.downloader import RetryPolicy, Stamp
 from nymlink.sources.fetch import Fetched, FetchOptions, fetch
-from tests.sources.site import Handler, Site, answers, breaks_after, chunked, claims, drips, stalls
+from nymlink.sources.source import SIZES
+from tests.sources.site import Handler, Site, Trouble, answers, breaks_after, chunked, claims, drips, stalls
 
 OBO = "format-version: 1.2\n\n" + "".join(f"[Term]\nid: X:{n}\nname: name {n}\n\n" for n in range(100))
 LONG = OBO + OBO[OBO.index("[Term]") :] * 100
@@ -246,6 +247,53 @@ def test_redirects_lead_to_web_addresses_only(site: Site, options: FetchOptions)
             fetch(site.source("/wild.obo", b""), options=options)
 
 
+def endless(status: int, **headers: str) -> Trouble:
+    """Send zeros until the client goes away."""
+
+    def trouble(handler: Handler) -> None:
+        handler.head(status, None, **headers)
+        for _ in range(100_000):
+            handler.wfile.write(bytes(100_000))
+
+    return trouble
+
+
+def test_bodies_of_redirects_are_not_read(site: Site, options: FetchOptions) -> None:
+    site.files["/there.obo"] = OBO.encode()
+    site.troubles["/x.obo"].append(endless(302, Location="there.obo"))
+    assert content(fetch(site.source("/x.obo", b""), options=options)) == OBO
+
+
+def test_redirects_come_to_an_end(site: Site, options: FetchOptions) -> None:
+    site.troubles["/round.obo"] += [answers(302, Location="/round.obo")] * 100
+    with pytest.raises(InputError, match="redirects more than 10 times"):
+        fetch(site.source("/round.obo", b""), options=options)
+    assert len(site.asked["/round.obo"]) == 11
+
+
+def test_a_server_cannot_fill_the_disk(site: Site, options: FetchOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SIZES, "small", 10_000)
+    for name, trouble in (("claims", claims(10**12)), ("sends", endless(200))):
+        site.troubles[f"/{name}.obo"] += [trouble] * 3
+        with pytest.raises(InputError, match="more than 100,000 bytes, the limit"):
+            fetch(site.source(f"/{name}.obo", OBO), options=options)
+        assert len(site.asked[f"/{name}.obo"]) == 1
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.obo", bytes(3_000_000))
+    with pytest.raises(InputError, match=r"x\.obo in the archive has more than 2,000,000 bytes"):
+        fetch(site.source("/x.zip", packed.getvalue(), member="x.obo"), options=options)
+    assert left(options) == []
+
+
+def test_a_server_that_drips_is_given_up(site: Site, options: FetchOptions) -> None:
+    options = replace(options, retries=RetryPolicy(timeout=0.2, tries=3, pause=0))
+    site.troubles["/x.obo"] += [drips(len(OBO), 0.1)] * 10
+    with pytest.raises(InputError, match=r"sent only [2-4] bytes in 0 s, 3 times in a row"):
+        fetch(site.source("/x.obo", OBO), options=options)
+    assert len(site.asked["/x.obo"]) == 3
+
+
 @pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "-1"])
 def test_a_length_that_is_none_is_not_believed(site: Site, options: FetchOptions, length: str) -> None:
     def states_it(handler: Handler) -> None:
@@ -268,6 +316,29 @@ def test_a_pinned_digest_is_kept_to(site: Site, options: FetchOptions) -> None:
         fetch(pinned, options=options)
     site.files["/x.obo"] = NEWER.encode()
     assert content(fetch(pinned, options=options)) == NEWER
+
+
+@pytest.mark.parametrize("record", ["[" * 100_000, "[]", "1" * 100_000, '{"url": 5}'])
+@pytest.mark.parametrize("suffix", [".json", ".part.json"])
+def test_a_record_of_somebody_else_is_not_believed(
+    site: Site, options: FetchOptions, record: str, suffix: str
+) -> None:
+    source = site.source("/x.obo", OBO)
+    path = fetch(source, options=options).path
+    path.with_name(path.name + ".part").write_text("another file", encoding="utf-8")
+    path.with_name(path.name + suffix).write_text(record, encoding="utf-8")
+    assert content(fetch(source, options=options)) == OBO
+
+
+def test_messages_of_a_server_are_shown_in_short(site: Site, options: FetchOptions) -> None:
+    def sends_no_http(handler: Handler) -> None:
+        handler.wfile.write(b"\0\xff\x1b[31m" * 5000)
+
+    site.troubles["/x.obo"] += [sends_no_http] * 3
+    with pytest.raises(InputError, match="connection failed") as caught:
+        fetch(site.source("/x.obo", OBO), options=options)
+    assert len(str(caught.value)) < 2000
+    assert str(caught.value).isprintable()
 
 
 def test_a_cached_file_that_changed_is_fetched_again(site: Site, options: FetchOptions) -> None:

@@ -1,13 +1,14 @@
-"""Computing: work done ahead, and sessions of ONNX Runtime."""
+"""Computing: work done ahead, results remembered, and sessions of ONNX Runtime."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache, wraps
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from nymlink.core.environment import thread_limit
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
+More = ParamSpec("More")
+
+_LONGEST: Final = 200
+"""Characters of the longest text whose result is remembered."""
 
 
 def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
@@ -49,6 +54,32 @@ def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int 
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def remember(
+    size: int,
+) -> Callable[[Callable[Concatenate[str, More], Made]], Callable[Concatenate[str, More], Made]]:
+    """Remember the results of a function for its latest texts, like :func:`functools.lru_cache`.
+
+    Results for texts longer than 200 characters are not remembered: clients choose the texts, and memory must not
+    grow with their length.
+
+    Args:
+        size: number of results.
+    """
+
+    def decorate(
+        function: Callable[Concatenate[str, More], Made],
+    ) -> Callable[Concatenate[str, More], Made]:
+        remembered = lru_cache(size)(function)
+
+        @wraps(function)
+        def call(text: str, /, *args: More.args, **kwargs: More.kwargs) -> Made:
+            return (remembered if len(text) <= _LONGEST else function)(text, *args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def open_session(graph: Path | bytes) -> InferenceSession:

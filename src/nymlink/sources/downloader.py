@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
+from urllib.parse import urljoin
 
 import requests
 from tqdm import tqdm
@@ -70,7 +71,7 @@ class PartialDownload:
         try:
             note = json.loads(self._note.read_text(encoding="utf-8"))
             stamp = to_dataclass(Stamp, member(note, "stamp", dict))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return stamp if self.size and stamp.strong and note.get("url") == url else None
 
@@ -85,15 +86,25 @@ _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSErr
 """The errors that reading a damaged archive raises."""
 
 
-def extract_member(archive: Path, member: str, target: Path) -> None:
+def extract_member(archive: Path, member: str, target: Path, *, limit: int) -> None:
     """Extract the file called ``member``, in any folder of the archive, to ``target``.
 
+    Args:
+        archive: path of the ZIP archive.
+        member: name of the file in it.
+        target: path to write to.
+        limit: most bytes that the file may have.
+
     Raises:
-        InputError: the file is not a ZIP archive, is damaged, or does not hold the member.
+        InputError: the file is not a ZIP archive, is damaged, does not hold the member, or the member is larger
+            than the limit.
         OSError: the target cannot be written, for example because the disk is full.
     """
     with open(target, "wb") as file:
-        file.writelines(_read(archive, member))
+        for chunk in _read(archive, member):
+            file.write(chunk)
+            if file.tell() > limit:
+                raise InputError(f"{member} in the archive has more than {limit:,} bytes")
 
 
 def _read(archive: Path, member: str) -> Iterator[bytes]:
@@ -113,7 +124,15 @@ def _read(archive: Path, member: str) -> Iterator[bytes]:
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
 
 _PART: Final = 1 << 14
-"""Bytes written at a time: the most that is lost when the process is killed."""
+"""Most bytes written at a time."""
+_SLOWEST: Final = 32
+"""Bytes a second below which a connection counts as failed."""
+_REDIRECTS: Final = 10
+"""Most redirects of one request."""
+_LONGEST: Final = 300
+"""Characters of a reason that are shown."""
+_UNPACKED: Final = 20
+"""Times the limit of a download that a file in its archive may have."""
 _TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses after which the request is tried again."""
 
@@ -131,8 +150,8 @@ class RetryPolicy:
     """Limits on repeated tries of a request.
 
     Attributes:
-        timeout: seconds without a byte after which a try has failed.
-        tries: number of tries in a row without a new byte after which the download fails.
+        timeout: seconds without a byte, or with less than 32 bytes a second, after which a try has failed.
+        tries: number of tries in a row with less than 16 kB received after which the download fails.
         pause: seconds before the second try, doubled before each further one.
     """
 
@@ -148,6 +167,7 @@ class ResumingDownloader:
     Attributes:
         label: label of the progress bar.
         part: the partial download.
+        limit: most bytes that the server may send.
         member: name of the file to extract from a ZIP archive; empty: the URL is the file itself.
         known: stamp of the previous download; the file is downloaded only if it has changed since.
         retries: when to try again, and when to give up.
@@ -157,6 +177,7 @@ class ResumingDownloader:
 
     label: str
     part: PartialDownload
+    limit: int
     member: str = ""
     known: Stamp | None = None
     retries: RetryPolicy = field(default_factory=RetryPolicy)
@@ -168,13 +189,13 @@ class ResumingDownloader:
 
         Raises:
             NotModifiedError: the file has not changed since ``known``.
-            InputError: the server does not send the file.
+            InputError: the server does not send the file, or sends more bytes than the limit.
             OSError: the file cannot be written, for example because the disk is full.
         """
         self._download(url)
         try:
             if self.member:
-                extract_member(self.part.path, self.member, target)
+                extract_member(self.part.path, self.member, target, limit=_UNPACKED * self.limit)
             else:
                 shutil.move(self.part.path, target)
         except InputError as error:
@@ -190,7 +211,8 @@ class ResumingDownloader:
                 return self._try(url)
             except _TransientError as error:
                 size = self.part.size
-                failed = 1 if size > furthest else failed + 1
+                # A server that sends a few bytes a try would be asked forever.
+                failed = 1 if size >= furthest + _PART else failed + 1
                 furthest = max(size, furthest)
                 if failed >= self.retries.tries:
                     kept = "; the part received is kept, and the next run continues from there" if size else ""
@@ -208,7 +230,7 @@ class ResumingDownloader:
             headers |= {"If-None-Match": self.known.etag} if self.known.etag else {}
             headers |= {"If-Modified-Since": self.known.modified} if self.known.modified else {}
         try:
-            with requests.get(url, headers=headers, stream=True, timeout=self.retries.timeout) as response:
+            with _Session() as session, self._answer(session, url, headers) as response:
                 self._receive(url, response, resumed)
         except requests.exceptions.SSLError as error:
             raise InputError(f"no secure connection to the server ({_reason(error)})", path=url) from error
@@ -217,6 +239,18 @@ class ResumingDownloader:
         # ValueError: an address or a header that requests cannot read.
         except (requests.RequestException, ValueError) as error:
             raise InputError(f"cannot be downloaded ({_reason(error)})", path=url) from error
+
+    def _answer(self, session: requests.Session, url: str, headers: dict[str, str]) -> requests.Response:
+        """Request an address, and follow redirects."""
+        asked = url
+        for _ in range(_REDIRECTS + 1):
+            response = session.get(url, headers=headers, stream=True, timeout=self.retries.timeout)
+            if not response.is_redirect:
+                return response
+            response.close()
+            # Headers arrive as Latin-1, addresses are UTF-8.
+            url = urljoin(url, response.headers["Location"].encode("latin-1").decode("utf-8", "replace"))
+        raise InputError(f"the server redirects more than {_REDIRECTS} times", path=asked)
 
     def _receive(self, url: str, response: requests.Response, resumed: Stamp | None) -> None:
         status = response.status_code
@@ -239,11 +273,33 @@ class ResumingDownloader:
             raise InputError(f"{answer}: has the file moved? See its publisher's page", path=url)
         start, length = self.part.size, response.headers.get("Content-Length", "")
         total = start + int(length) if _LENGTH.fullmatch(length) else None
+        self._check_size(url, total or start)
         with open(self.part.path, "ab") as file:
-            for chunk in self._with_progress(response.raw.stream(_PART, decode_content=False), start, total):
+            for chunk in self._with_progress(self._chunks(response), start, total):
                 file.write(chunk)
+                self._check_size(url, file.tell())
         if total is not None and self.part.size != total:
             raise _TransientError(f"the connection ended after {self.part.size:,} of {total:,} bytes")
+
+    def _check_size(self, url: str, size: int) -> None:
+        if size > self.limit:
+            self.part.remove()
+            raise InputError(
+                f"the server sends more than {self.limit:,} bytes, the limit of this source: has the file moved?",
+                path=url,
+            )
+
+    def _chunks(self, response: requests.Response) -> Iterator[bytes]:
+        """Read a body as its bytes arrive, and notice a server that sends a few now and then."""
+        received, since = 0, time.monotonic()
+        while chunk := response.raw.read1(_PART, decode_content=False):
+            yield chunk
+            received += len(chunk)
+            passed = time.monotonic() - since
+            if passed > self.retries.timeout:
+                if received < _SLOWEST * passed:
+                    raise _TransientError(f"the server sent only {received:,} bytes in {passed:.0f} s")
+                received, since = 0, time.monotonic()
 
     def _with_progress(self, chunks: Iterator[bytes], start: int, total: int | None) -> Iterator[bytes]:
         # Counts bytes, unlike nymlink.core.terminal, which counts items.
@@ -254,6 +310,13 @@ class ResumingDownloader:
             for chunk in chunks:
                 yield chunk
                 bar.update(len(chunk))
+
+
+class _Session(requests.Session):
+    """A session that follows no redirects: requests would read their bodies into memory, of any length."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Return ``None``: :class:`ResumingDownloader` follows redirects."""
 
 
 def _continues(response: requests.Response, size: int, stamp: Stamp, resumed: Stamp) -> bool:
@@ -269,4 +332,6 @@ def _reason(error: BaseException) -> str:
     inner = next((cause for cause in wrapped if isinstance(cause, Exception)), None)
     if inner is not None:
         return _reason(inner)
-    return re.sub(r"^(?:<.*?>|HTTP\w*\(.*?\)): ", "", str(error)) or type(error).__name__
+    message = re.sub(r"^(?:<.*?>|HTTP\w*\(.*?\)): ", "", str(error)[:_LONGEST]) or type(error).__name__
+    # It may quote what the server sent.
+    return message if message.isprintable() else repr(message)

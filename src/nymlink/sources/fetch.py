@@ -67,7 +67,7 @@ def read_record(source: PublishedSource, folder: Path) -> Fetched | None:
         values = json.loads(_record_path(path).read_text(encoding="utf-8"))
         stamp = to_dataclass(Stamp, member(values, "stamp", dict))
         fetched = to_dataclass(Fetched, {**values, "stamp": stamp, "path": path})
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return fetched if fetched.url == source.url and path.is_file() else None
 
@@ -229,6 +229,7 @@ def _download(
     downloader = ResumingDownloader(
         label=source.name,
         part=PartialDownload(target.with_name(target.name + ".part")),
+        limit=source.limit,
         member=source.member,
         known=cached.stamp if cached is not None else None,
         retries=retries,

@@ -12,8 +12,10 @@ from urllib.parse import urlsplit
 MAPPINGS: Final = "sssom"
 """The format of a source that holds mappings between vocabularies instead of names."""
 
-SIZES: Final = ("small", "medium", "large")
-"""Sizes of a download: up to 10 MB, up to 100 MB, more."""
+SIZES: Final = {"small": 10**7, "medium": 10**8, "large": 10**10}
+"""Sizes of a download, with most bytes of each when it entered the table: up to 10 MB, up to 100 MB, more."""
+_GROWTH: Final = 10
+"""Times that a file may have grown since."""
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -75,6 +77,11 @@ class PublishedSource:
     def is_mappings(self) -> bool:
         """Whether it holds mappings instead of names."""
         return self.format == MAPPINGS
+
+    @property
+    def limit(self) -> int:
+        """Most bytes that a download may have: a hostile server must not fill the disk."""
+        return SIZES[self.size] * _GROWTH
 
     @property
     def file_name(self) -> str:

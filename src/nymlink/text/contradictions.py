@@ -20,11 +20,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from nymlink.core.computing import remember
 from nymlink.text.languages import rules_of
 from nymlink.text.numerals import missing, numerals
 from nymlink.text.word_tables import read_rows, split_cell
@@ -39,6 +40,9 @@ _STEM: Final = 4
 
 _WORD: Final = 5
 """Shortest word, in letters, that a prefix alone turns into its opposite ("typical", "atypical")."""
+
+_LANGUAGES: Final = 32
+"""Languages whose tables are kept in memory: clients choose them."""
 
 WITHOUT: Final = "+"
 """Side of a word without a prefix."""
@@ -71,7 +75,7 @@ class OppositeWords(NamedTuple):
     longest: int
 
 
-@cache
+@lru_cache(_LANGUAGES)
 def opposites(language: str | None) -> OppositeWords:
     """Read the rows of a language.
 
@@ -107,7 +111,7 @@ def opposites(language: str | None) -> OppositeWords:
     return OppositeWords(words, prefixes, suffixes, frozenset(without), amounts, plain, phrases, longest)
 
 
-@lru_cache(maxsize=1 << 16)
+@remember(1 << 16)
 def meanings(word: str, language: str | None) -> frozenset[Meaning]:
     """Look up the groups and sides of a word."""
     table = opposites(language)
@@ -181,7 +185,7 @@ def contradiction(
     return contradiction
 
 
-@cache
+@lru_cache(_LANGUAGES)
 def _comparison(language: str | None) -> _Comparison:
     return _Comparison(language)
 
@@ -201,8 +205,8 @@ class _Comparison:
         self._negations = frozenset().union(*(table.plain[kind] for kind in kinds))
         self._rules = rules_of(language)
         self._language = language
-        self._words = lru_cache(maxsize=1 << 14)(self._split)
-        self._groups = lru_cache(maxsize=1 << 16)(self._look_up_groups)
+        self._words = remember(1 << 14)(self._split)
+        self._groups = remember(1 << 16)(self._look_up_groups)
 
     def compare(self, query: str, name: str) -> Contradiction | None:
         """Find the contradiction between a query and a name."""

@@ -32,6 +32,8 @@ def decide_all(page: Page, keys: str, limit: int | None = None) -> dict[str, str
         term = shown(page)
         if term in decided:
             break
+        # Keys decide nothing before the candidates are there, for example after the page was loaded.
+        expect(page.locator("#term .candidates")).to_be_visible()
         decided[term] = keys[len(decided) % len(keys)]
         page.keyboard.press({"e": "Enter"}.get(decided[term], decided[term]))
     return decided

@@ -246,6 +246,17 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         made.resume(10)
 
 
+@pytest.mark.parametrize(
+    "changes", [{"precision": []}, {"precision": {"scale": "x"}}, {"last": 5}, {"best": {"step": 1, "more": 2}}]
+)
+def test_a_checkpoint_with_another_state_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    made, _, model = loop(tmp_path)
+    state = {"settings": "these", "precision": made._precision.state(), "last": None, "best": None}
+    checkpoint.save(tmp_path / "checkpoints", 3, model, made._optimiser, state | changes)
+    with pytest.raises(StoreError, match=r"step-000000003: damaged"):
+        made.resume(3)
+
+
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 @pytest.mark.parametrize("factor", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_stops_before_the_weights_are_spoilt(

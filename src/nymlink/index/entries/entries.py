@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nymlink.core.computing import remember
 from nymlink.core.store.arrays import map_array, mix, save_array
 from nymlink.core.terminal import track
 from nymlink.index.entries.sorted_texts import CompactForms, OtherTexts, SortedTexts, map_texts, save_texts
@@ -83,7 +83,7 @@ class Entries:
         object.__setattr__(self, "words", Words(self.texts))
         object.__setattr__(self, "initials", Initials(self.texts))
         object.__setattr__(self, "_sorted_texts", SortedTexts(self.texts))
-        object.__setattr__(self, "_find", lru_cache(_REMEMBERED)(self._search))
+        object.__setattr__(self, "_find", remember(_REMEMBERED)(self._search))
 
     @classmethod
     def of(

@@ -23,6 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from nymlink.core.computing import remember
 from nymlink.text.english.words import stop_words
 from nymlink.text.rewriting import Bracket, is_balanced
 from nymlink.text.word_tables import read_kinds, read_rows
@@ -36,7 +37,7 @@ def words_of(kind: str) -> frozenset[str]:
     return frozenset(word for row in read_kinds(_DATA / "words.tsv")[kind] for word in row)
 
 
-@lru_cache(maxsize=1 << 16)
+@remember(1 << 16)
 def readings_of(word: str) -> tuple[str, ...]:
     """List what a word, in lower case, may be read as: as it is written first.
 

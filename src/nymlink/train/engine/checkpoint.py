@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from nymlink.core.errors import OutputError, StoreError
+from nymlink.core.json_files import member
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 
 _KIND: Final = "checkpoint"
@@ -91,7 +92,10 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = No
             parameter.copy_(weights[name])
     if optimiser is not None:
         _restore_optimiser(model, optimiser, _load(checkpoint, _OPTIMISER, manifest))
-    state: dict[str, Any] = manifest["state"]
+    try:
+        state: dict[str, Any] = member(manifest, "state", dict)
+    except ValueError as error:
+        raise StoreError(f"damaged ({error}): remove it to go on from the one before", path=checkpoint) from error
     return state
 
 

@@ -169,10 +169,13 @@ class Loop(Generic[B]):
         saved = checkpoint.restore(path, self._model, self._optimiser)
         if self._processes.first and any(saved.get(key) != value for key, value in self._identity.items()):
             raise StoreError("the checkpoint is of another training", path=path)
-        self._precision.restore(saved["precision"])
+        try:
+            self._precision.restore(saved["precision"])
+            last, best = (saved[key] and StepEvaluation(**saved[key]) for key in ("last", "best"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"damaged ({error}): remove it to go on from the one before", path=path) from error
         if isinstance(self._task, StatefulTask):
             self._task.restore_epoch_state(checkpoint.load_epoch_state(path))
-        last, best = (saved[key] and StepEvaluation(**saved[key]) for key in ("last", "best"))
         self.state = TrainingState(step, last, best)
 
     def run(self) -> TrainingState:
