@@ -10,13 +10,13 @@ def test_results_for_long_texts_are_not_kept() -> None:
     asked = []
 
     @remember(2)
-    def length(text: str, more: int = 0) -> int:
+    def length(text: str, more: int) -> int:
         """Count."""
         asked.append(text)
         return len(text) + more
 
     for text in ("a", "a", "b", "c", "a", "x" * 201, "x" * 201):
-        assert length(text, more=1) == len(text) + 1
+        assert length(text, 1) == len(text) + 1
     assert asked == ["a", "b", "c", "a", "x" * 201, "x" * 201]
     assert length.__doc__ == "Count."
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache, wraps
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, TypeVarTuple, Unpack
 
 from nymlink.core.environment import thread_limit
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
-More = ParamSpec("More")
+More = TypeVarTuple("More")
 
 _LONGEST: Final = 200
 """Characters of the longest text whose result is remembered."""
@@ -56,9 +56,7 @@ def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int 
                 future.cancel()
 
 
-def remember(
-    size: int,
-) -> Callable[[Callable[Concatenate[str, More], Made]], Callable[Concatenate[str, More], Made]]:
+def remember(size: int) -> Callable[[Callable[[str, Unpack[More]], Made]], Callable[[str, Unpack[More]], Made]]:
     """Remember the results of a function for its latest texts, like :func:`functools.lru_cache`.
 
     Results for texts longer than 200 characters are not remembered: clients choose the texts, and memory must not
@@ -68,14 +66,12 @@ def remember(
         size: number of results.
     """
 
-    def decorate(
-        function: Callable[Concatenate[str, More], Made],
-    ) -> Callable[Concatenate[str, More], Made]:
+    def decorate(function: Callable[[str, Unpack[More]], Made]) -> Callable[[str, Unpack[More]], Made]:
         remembered = lru_cache(size)(function)
 
         @wraps(function)
-        def call(text: str, /, *args: More.args, **kwargs: More.kwargs) -> Made:
-            return (remembered if len(text) <= _LONGEST else function)(text, *args, **kwargs)
+        def call(text: str, /, *more: *More) -> Made:
+            return remembered(text, *more) if len(text) <= _LONGEST else function(text, *more)
 
         return call
 
