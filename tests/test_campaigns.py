@@ -63,6 +63,12 @@ def test_expressions_whose_time_grows_are_told_apart(pattern: str, grows: bool) 
     assert (worst(Expression("a:1", re.compile(pattern), methods)).exponent > EXPONENT) is grows
 
 
+def test_all_expressions_of_the_package_are_listed() -> None:
+    from benchmarks.campaigns.hostile.expressions import expressions
+
+    assert expressions()[1] == []
+
+
 def test_uses_whose_time_grows_are_told_apart() -> None:
     from benchmarks.campaigns.hostile.lengths import PATTERNS, growth
 
@@ -81,6 +87,20 @@ def test_numbers_and_depth_of_json_are_bad_input(tmp_path: Path, name: str) -> N
 
     chosen = [each for each in attempts() if each.name.startswith(f"{name} in ") and each.kind.startswith("JSON")]
     assert len(chosen) == 25
+    for number, each in enumerate(chosen):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with contextlib.suppress(NymlinkError):
+            each.act(folder)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["lengths of time", "times out of range", "dates out of range"])
+def test_times_that_python_has_no_objects_for_are_read(tmp_path: Path, name: str) -> None:
+    from benchmarks.campaigns.hostile.bombs import attempts
+
+    chosen = [each for each in attempts() if each.name.startswith(name) and each.kind.startswith("Parquet")]
+    assert len(chosen) == 5
     for number, each in enumerate(chosen):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -124,7 +124,7 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
         "nymlink.text.english.composite._words.pattern": [
             {"text": made.pattern} for made in composite._words() if isinstance(made, re.Pattern)
         ],
-        "nymlink.text.expansion._occurrences": [{"present": ["a", "ab", "a b"]}],
+        "nymlink.text.expansion.occurrences": [{"sizes": ["a", "b"], "letters": r"\w"}],
     }
 
 
@@ -421,5 +421,10 @@ def run(folder: Path, *, long: bool = False) -> list[Row]:  # noqa: ARG001 - a c
             fell=len(fell),
             note="; ".join(f"{each.expression.place}: power {each.exponent:.1f}" for each in fell[:1]),
         ),
-        Row(kind="regular expressions that the list does not have", tried=len(found), fell=len(unknown), note=""),
+        Row(
+            kind="regular expressions that the list does not have",
+            tried=len(found),
+            fell=len(unknown),
+            note=", ".join(unknown),
+        ),
     ]

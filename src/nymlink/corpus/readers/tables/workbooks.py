@@ -131,11 +131,22 @@ def python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 def _python_values(column: pa.Array) -> list[Any]:
     if not isinstance(column, pa.DictionaryArray):
-        values: list[Any] = column.to_pylist()
+        try:
+            values: list[Any] = column.to_pylist()
+        except (OverflowError, ValueError):
+            # Dates, times and durations that Python has no objects for.
+            values = [_python_value(cell) for cell in column]
         return values
     used = column.indices.unique().drop_null()
     texts = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))
     return [texts.get(place) for place in column.indices.to_pylist()]
+
+
+def _python_value(cell: pa.Scalar) -> Any:
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return None
 
 
 def _batch_rows(metadata: pq.FileMetaData) -> int:
