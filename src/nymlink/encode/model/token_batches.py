@@ -85,7 +85,14 @@ def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
     # Names that were cut overflow, and have the greatest length: only these need to be asked.
     longest = np.flatnonzero(lengths == lengths.max(initial=0)).tolist()
     truncated = sum(bool(encodings[at].overflowing) for at in longest)
-    return Tokens(np.fromiter(chain.from_iterable(ids), np.int32, offsets[-1]), offsets, truncated)
+    try:
+        joined = np.fromiter(chain.from_iterable(ids), np.int32, offsets[-1])
+    except OverflowError as error:
+        raise InputError(
+            f"the tokenizer of the encoder has a token of id {max(chain.from_iterable(ids)):,}, which no model has: fetch the "
+            "model again"
+        ) from error
+    return Tokens(joined, offsets, truncated)
 
 
 def plan_batches(lengths: npt.NDArray[np.int64], *, budget: int, padding: float = 0.0) -> Iterator[Rows]:

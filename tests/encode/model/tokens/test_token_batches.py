@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers.processors import TemplateProcessing
 
+from nymlink.core.errors import InputError
 from nymlink.encode.model.token_batches import Tokens, plan_batches, tokenise
 from tests.encode import tiny
 
@@ -35,6 +38,13 @@ def test_cut_names_are_counted_and_end_as_others_do() -> None:
 def test_nothing_and_undecodable_bytes_are_names_too() -> None:
     assert len(tokenise(tiny.tokenizer(), [])) == 0
     assert tokenise(tiny.tokenizer(), ["", "seizure\udc80", "seizure?"]).lengths[1] > 2
+
+
+def test_an_id_that_no_model_has_is_refused() -> None:
+    tokenizer = tiny.tokenizer()
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A", special_tokens=[("[CLS]", 2**31)])
+    with pytest.raises(InputError, match=r"a token of id 2,147,483,648, which no model has"):
+        tokenise(tokenizer, ["x"])
 
 
 def test_names_that_say_something_have_a_token_besides_the_silent_ones() -> None:
