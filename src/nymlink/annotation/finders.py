@@ -12,7 +12,8 @@ from nymlink.annotation.detectors import DetectedFinder
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.matcher import Matcher
 from nymlink.annotation.name_table import Level, says_something
-from nymlink.annotation.tokens import Kind, Token, Word, tokens_of
+from nymlink.annotation.reading import mark_lines
+from nymlink.annotation.tokens import PASSED, Kind, Token, Word, tokens_of, tokens_of_name
 from nymlink.annotation.windows import Hit
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.candidates import DICTIONARY
@@ -111,15 +112,15 @@ def phrases_of(text: str, lexicon: Lexicon, taken: Sequence[Mention]) -> Iterato
     """
     runs: list[list[Token]] = [[]]
     joined: set[int] = set()
-    tokens = tokens_of(text, lexicon.find, conjunction=lexicon.conjunction)
+    tokens = tokens_of(mark_lines(text), lexicon.find, conjunction=lexicon.conjunction)
     for token, free in zip(tokens, _free(tokens, taken), strict=True):
         if free and token.word.kind == Kind.WORD:
             runs[-1].append(token)
         elif runs[-1]:
             runs.append([])
-            if free and token.word.kind == Kind.GLUE:
+            if free and token.word.kind in PASSED:
                 joined.add(len(runs) - 1)
-        elif not (free and token.word.kind == Kind.GLUE):
+        elif not (free and token.word.kind in PASSED):
             joined.discard(len(runs) - 1)
     trimmed = [_trimmed(run) for run in runs]
     for place, run in enumerate(trimmed):
@@ -203,7 +204,7 @@ class FuzzyFinder:
         if best is None or best.contradiction is not None:
             return False
         lexicon = self.dictionary.matcher.lexicon
-        tokens = tokens_of(best.matched.text, lexicon.find, conjunction=lexicon.conjunction)
+        tokens = tokens_of_name(best.matched.text, lexicon.find, conjunction=lexicon.conjunction)
         return says_something([token.word for token in tokens])
 
     def _merged(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +22,9 @@ from nymlink.annotation.coordination import find_coordinations, has_conjunction
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_choice import NameChooser
 from nymlink.annotation.name_table import NameTable, build_lexicon, build_table, names_of
+from nymlink.annotation.reading import LINE_END, read
 from nymlink.annotation.tokens import tokens_of
-from nymlink.annotation.windows import Hit, Spans, find_cores, find_windows, longest
+from nymlink.annotation.windows import Hit, Spans, find_cores, find_punctuated, find_windows, longest
 from nymlink.annotation.word_classes import rules_for_words
 from nymlink.core.environment import CACHE_HINT, user_cache
 from nymlink.core.errors import OutputError, StoreError
@@ -78,6 +80,22 @@ class _Standing:
             if self._ordered[place][1].end >= end:
                 found.append(self._ordered[place])
         return min(found)[1] if found else None
+
+
+_PART: Final = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
+
+
+def _parts(text: str, hit: Hit) -> list[tuple[int, int]]:
+    """List the stretches between the commas of a hit."""
+    return [match.span() for match in _PART.finditer(text, hit.start, hit.end)]
+
+
+def _with_bracket(text: str, hit: Hit) -> int:
+    """Find the end of a hit, behind the bracket that closes one in it."""
+    written = text[hit.start : hit.end]
+    closes = text[hit.end : hit.end + 1]
+    opens = {")": "(", "]": "["}.get(closes)
+    return hit.end + (opens is not None and written.count(opens) > written.count(closes))
 
 
 _LANGUAGE: Final = "en"
@@ -142,7 +160,9 @@ class Matcher:
             overlaps: whether hits may overlap; else those of most words are chosen, and only names of one
                 coordination share words.
         """
-        definitions = find_definitions(text) if "(" in text or "[" in text else ()
+        reading = read(text)
+        text = reading.text
+        definitions = find_definitions(text.replace(LINE_END, "\n")) if "(" in text or "[" in text else ()
         short_forms = {definition.short for definition in definitions}
         tokens = tokens_of(
             text, self.lexicon.find, conjunction=self.lexicon.conjunction, skipped=glosses(text, definitions)
@@ -157,6 +177,13 @@ class Matcher:
             ]
 
         windows = admitted(find_windows(tokens, self.table, self.chooser))
+        stretches = {(hit.start, hit.end) for hit in windows}
+        windows += (
+            hit._replace(end=_with_bracket(text, hit))
+            for hit in admitted(find_punctuated(tokens, self.table, self.chooser))
+            # A list of names is no name.
+            if not all(part in stretches for part in _parts(text, hit))
+        )
         chosen = windows if overlaps else longest(windows)
         # A name with "and" in it does not hide its parts.
         hiding = Spans(hit for hit in chosen if not has_conjunction(tokens, hit))
@@ -165,7 +192,11 @@ class Matcher:
         chosen += longest(admitted(find_cores(tokens, chosen, self.table, self.chooser)))
         found = Spans(chosen)
         chosen += longest(hit for hit in carry_through(text, definitions, chosen) if not found.overlap(hit))
-        return sorted(chosen, key=lambda hit: (hit.start, hit.end))
+        return [
+            hit._replace(start=start, end=end)
+            for hit in sorted(chosen, key=lambda hit: (hit.start, hit.end))
+            for start, end in [reading.written(hit.start, hit.end)]
+        ]
 
     def save(self, directory: Path) -> None:
         """Write the matcher into a directory, without its vocabulary."""
@@ -184,7 +215,7 @@ class Matcher:
 
 
 KIND: Final = "matcher"
-VERSION: Final = 2
+VERSION: Final = 3
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:

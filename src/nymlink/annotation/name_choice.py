@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from nymlink.annotation.annotator_settings import FACTORS, LEVELS
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_table import Level, NameTable, says_something, words_of_name
-from nymlink.annotation.tokens import Kind, Token, Word, tokens_of
+from nymlink.annotation.tokens import Kind, Token, Word, tokens_of_name
 from nymlink.annotation.word_classes import WordRules, without_accents
 from nymlink.core.store.arrays import Bools
 from nymlink.vocabulary.concepts import KINDS, Name
@@ -80,6 +80,10 @@ _SHORTEST_ACRONYM: Final = 3
 what they stand for."""
 
 
+_SIGNS: Final = (Kind.COMMA, Kind.BREAK, Kind.CONJUNCTION)
+_LOOSE: Final = ("related", "narrow", "broad")
+
+
 class Choice(NamedTuple):
     """The name that a phrase means.
 
@@ -111,6 +115,7 @@ class NameChooser:
         self._allowed = allowed
         self._table = table
         self._lexicon = lexicon
+        self.rules = lexicon.rules
         self._products = Products(vocabulary, lexicon.rules)
         self._name = lru_cache(_REMEMBERED)(self._read_name)
         self._chosen: dict[tuple[int, tuple[str, ...]], Choice | None] = {}
@@ -123,6 +128,26 @@ class NameChooser:
                 self._chosen.clear()
             self._chosen[key] = self._choose(digest, tokens)
         return self._chosen[key]
+
+    def choose_written(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
+        """Choose the name that is written like tokens, signs included; ``None`` for none."""
+        writing = _writing(tokens)
+        for level, row in self._table.find(digest):
+            if level != Level.EXACT or (self._allowed is not None and not self._allowed[row]):
+                continue
+            name = self._vocabulary.name(row)
+            own = tokens_of_name(name.text, self._lexicon.find, conjunction=self._lexicon.conjunction)
+            if _writing(own) == writing:
+                return Choice(row, level, LEVELS[level] * (FACTORS["loose"] if name.kind in _LOOSE else 1.0))
+        return None
+
+    def is_in_order(self, choice: Choice, tokens: Sequence[Token]) -> bool:
+        """Whether tokens have the words of a name in its order."""
+        return [word.sense for word in self._name(choice.row)[1]] == [token.word.sense for token in tokens]
+
+    def is_other_part(self, choice: Choice, word: Word, after: Word) -> bool:
+        """Whether the word behind a phrase makes its last word another thing: "hypoplastic ear | lobe"."""
+        return after.form != 0 and self.rules.is_part(after.text) and len(self._name(choice.row)[1]) > 1
 
     def last_word(self, choice: Choice) -> Word:
         """Return the last word of a name."""
@@ -156,14 +181,14 @@ class NameChooser:
 
     def _read_name(self, row: int) -> tuple[Name, list[Word]]:
         name = self._vocabulary.name(row)
-        tokens = tokens_of(name.text, self._lexicon.find, conjunction=self._lexicon.conjunction)
+        tokens = tokens_of_name(name.text, self._lexicon.find, conjunction=self._lexicon.conjunction)
         return name, words_of_name(tokens)
 
     def _confidence(self, level: Level, name: Name, of_name: Sequence[Word], tokens: Sequence[Token]) -> float:
         """Estimate how sure it is that tokens mean a name; 0 where they do not."""
         words = [token.word for token in tokens]
         confidence = LEVELS[level]
-        if name.kind in ("related", "narrow", "broad"):
+        if name.kind in _LOOSE:
             confidence *= FACTORS["loose"]
         if level != Level.EXACT and self._products.has_such_type(name.concept_id):
             # What is derived from the name of a product is another, or none: phosphatase, phosphate.
@@ -202,8 +227,12 @@ class NameChooser:
         if written_so and rules.is_product(word.text) and self._products.is_called_so(name.concept_id):
             return False
         preferred = self._vocabulary[name.concept_id].name
-        tokens = tokens_of(preferred, self._lexicon.find, conjunction=self._lexicon.conjunction)
+        tokens = tokens_of_name(preferred, self._lexicon.find, conjunction=self._lexicon.conjunction)
         return all(word.form != other.word.form for other in tokens)
+
+
+def _writing(tokens: Sequence[Token]) -> list[str]:
+    return [token.surface if token.word.kind in _SIGNS else token.word.text for token in tokens]
 
 
 def _is_acronym(text: str) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.annotation.lexicon import AND, Lexicon
-from nymlink.annotation.tokens import MASK, Kind, Token, Word, tokens_of
+from nymlink.annotation.tokens import MASK, Kind, Token, Word, tokens_of_name
 from nymlink.annotation.word_classes import WordRules, find_exchanges, form_classes, sense_classes
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import map_array, save_array
@@ -202,10 +202,10 @@ def build_lexicon(names: Sequence[NameWords], rules: WordRules, *, progress: boo
     for _, concept, text in track(names, "words", shown=progress):
         own = [
             rules.same(word.lemma) if word.kind == Kind.WORD else AND
-            for word in words_of_name(tokens_of(text, plain.find, conjunction=plain.conjunction))
+            for word in words_of_name(tokens_of_name(text, plain.find, conjunction=plain.conjunction))
         ]
         lemmas.update(
-            word.lemma for word in words_of_name(tokens_of(text, plain.find, conjunction=plain.conjunction))
+            word.lemma for word in words_of_name(tokens_of_name(text, plain.find, conjunction=plain.conjunction))
         )
         if len(own) <= LONGEST:
             by_concept[concept].append(frozenset(own))
@@ -224,7 +224,7 @@ def build_table(
     cores: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     spread: defaultdict[int, set[int]] = defaultdict(set)
     for row, concept, text in track(names, "names", shown=progress):
-        words = words_of_name(tokens_of(text, lexicon.find, conjunction=lexicon.conjunction))
+        words = words_of_name(tokens_of_name(text, lexicon.find, conjunction=lexicon.conjunction))
         for word in words:
             spread[word.form].add(concept)
         for level, digest in name_digests(words):

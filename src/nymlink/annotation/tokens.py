@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from nymlink.annotation.reading import read
+
 MASK = (1 << 64) - 1
 """Digests of several words are sums of their keys, cut to 64 bits."""
 
@@ -16,12 +18,18 @@ class Kind(IntEnum):
 
     WORD = 0
     GLUE = 1
-    """Passed over within a name: an article or a preposition."""
-    CONJUNCTION = 2
+    """Passed over within a name: an article or a determiner."""
+    PREPOSITION = 2
+    """Passed over within a name, too; a phrase begins behind it."""
+    CONJUNCTION = 3
     """Joins the parts of a coordination: "and", a slash."""
-    COMMA = 3
-    BREAK = 4
+    COMMA = 4
+    BREAK = 5
     """No name goes over it: a sentence's end, a bracket, a verb like "is"."""
+
+
+PASSED: Final = frozenset((Kind.GLUE, Kind.PREPOSITION))
+"""Passed over within a name."""
 
 
 class Word(NamedTuple):
@@ -141,6 +149,11 @@ def tokens_of(
                 start, surface = comma.start, f", {surface}"
         tokens.append(Token(start, stop, surface, word))
     return tokens
+
+
+def tokens_of_name(name: str, find: _Find, *, conjunction: Word) -> list[Token]:
+    """Cut a name into tokens, with its letters read as those of texts are."""
+    return tokens_of(name if name.isascii() else read(name).text, find, conjunction=conjunction)
 
 
 def _separator(gap: str, conjunction: Word) -> Word:

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from nymlink.annotation.annotator_settings import FACTORS
 from nymlink.annotation.name_choice import Choice, NameChooser
-from nymlink.annotation.name_table import LONGEST, NameTable, core_digest
-from nymlink.annotation.tokens import MASK, Kind, Token
+from nymlink.annotation.name_table import LONGEST, Level, NameTable, core_digest
+from nymlink.annotation.reading import CELL_END, LINE_END
+from nymlink.annotation.tokens import MASK, Kind, Token, Word
 
 
 class Hit(NamedTuple):
@@ -76,6 +77,7 @@ def longest(hits: Iterable[Hit]) -> list[Hit]:
 
 _WORD: Final = Kind.WORD
 _GLUE: Final = Kind.GLUE
+_PREPOSITION: Final = Kind.PREPOSITION
 _CONJUNCTION: Final = Kind.CONJUNCTION
 
 
@@ -93,10 +95,15 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
             continue
         exact = form = sense = skipped_exact = skipped_form = 0
         known, gap, count = True, False, 0
+        # Prepositions that the stretch goes over.
+        crossed: list[str] = []
         for last in range(first, len(tokens)):
             word = words[last]
             kind = word.kind
             if kind == _GLUE:
+                continue
+            if kind == _PREPOSITION:
+                crossed.append(word.text)
                 continue
             if kind == _WORD:
                 if not word.form and word.qualifier and count:
@@ -126,13 +133,63 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
                         choice = chooser.choose(digest, _words(tokens, first, last, qualifiers=False))
                 if choice is not None:
                     choice = choice._replace(confidence=choice.confidence * FACTORS["gap"])
-            if choice is not None and not _dangles(tokens, last, choice, chooser):
+            if (
+                choice is not None
+                and not _dangles(tokens, last, choice, chooser)
+                and not (crossed and _joins_phrases(tokens, first, last, choice, chooser, crossed))
+            ):
                 hits.append(Hit(tokens[first].start, tokens[last].end, count, choice))
             if word.qualifier and count > 1:
                 gap = True
                 skipped_exact += word.exact
                 skipped_form += word.form
     return hits
+
+
+_ENDS: Final = frozenset(f".;!?{LINE_END}{CELL_END}")
+"""Signs over which no name goes."""
+
+
+def find_punctuated(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> Iterator[Hit]:
+    """Find names that have a comma, a bracket or a colon, written as the vocabulary writes them.
+
+    In a line of its own a name may have its words before and behind commas in another order: "Hearing loss,
+    sensorineural".
+    """
+    places, shift = table.places, table.shift
+    for first, token in enumerate(tokens):
+        if token.word.kind != _WORD or not token.word.exact or (first and _goes_on(tokens[first - 1].word)):
+            continue
+        digest = count = 0
+        commas = signs = 0
+        for last in range(first, len(tokens)):
+            word, surface = tokens[last].word, tokens[last].surface
+            if word.kind == Kind.BREAK and (
+                tokens[last].start < tokens[last].end or not _ENDS.isdisjoint(surface)
+            ):
+                break
+            if word.kind == _WORD and (not word.exact or count == LONGEST):
+                break
+            signs += word.kind in (Kind.COMMA, Kind.BREAK) or surface.startswith(",")
+            commas += word.kind == Kind.COMMA
+            digest += word.exact
+            count += word.kind == _WORD
+            if word.kind != _WORD or not signs or not places[(digest & MASK) >> shift]:
+                continue
+            if last + 1 < len(tokens) and _goes_on(tokens[last + 1].word):
+                continue
+            choice = chooser.choose_written(digest & MASK, tokens[first : last + 1])
+            if choice is None and commas == signs and _is_line(tokens, first, last):
+                turned = chooser.choose(digest & MASK, _words(tokens, first, last))
+                choice = turned if turned is not None and turned.level == Level.EXACT else None
+            if choice is not None:
+                yield Hit(token.start, tokens[last].end, count, choice)
+
+
+def _is_line(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether a stretch is all that stands between the ends of lines, of cells or of the text."""
+    around = [tokens[place].surface for place in (first - 1, last + 1) if 0 <= place < len(tokens)]
+    return all(LINE_END in sign or CELL_END in sign for sign in around)
 
 
 def find_cores(
@@ -145,10 +202,14 @@ def find_cores(
         if not free[first] or token.word.empty or not token.word.form:
             continue
         found: list[Token] = []
+        crossed: list[str] = []
         forms = 0
         for last in range(first, len(tokens)):
             word = tokens[last].word
             if word.kind == _GLUE:
+                continue
+            if word.kind == _PREPOSITION:
+                crossed.append(word.text)
                 continue
             if not free[last]:
                 break
@@ -159,7 +220,11 @@ def find_cores(
                 found.append(tokens[last])
             digest = core_digest(forms)
             choice = chooser.choose(digest, found) if places[digest >> shift] else None
-            if choice is not None and not _dangles(tokens, last, choice, chooser, persons=False):
+            if (
+                choice is not None
+                and not _dangles(tokens, last, choice, chooser, persons=False)
+                and not (crossed and _joins_phrases(tokens, first, last, choice, chooser, crossed))
+            ):
                 yield Hit(token.start, tokens[last].end, len(found), choice)
 
 
@@ -181,6 +246,26 @@ def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool =
     return [token for place, token in enumerate(found) if place == 0 or not token.word.qualifier]
 
 
+def _goes_on(after: Word) -> bool:
+    """Whether a word behind a phrase may belong to it: it is in names, and no person and no participle."""
+    return after.kind == _WORD and after.form != 0 and not after.person and not after.text.endswith("ed")
+
+
+def _joins_phrases(
+    tokens: Sequence[Token], first: int, last: int, choice: Choice, chooser: NameChooser, crossed: Sequence[str]
+) -> bool:
+    """Whether a stretch takes its words from two phrases: "short [nose with long] philtrum".
+
+    A phrase behind a preposition is taken as a whole. Behind prepositions like "with" it is another thing, so that
+    the words of the name must stand in the order of the text.
+    """
+    after = tokens[last + 1].word if last + 1 < len(tokens) else None
+    if after is not None and _goes_on(after):
+        return True
+    ordered = any(map(chooser.rules.is_ordered, crossed))
+    return ordered and not chooser.is_in_order(choice, _words(tokens, first, last))
+
+
 def _dangles(
     tokens: Sequence[Token], last: int, choice: Choice, chooser: NameChooser, *, persons: bool = True
 ) -> bool:
@@ -190,6 +275,8 @@ def _dangles(
     """
     word = tokens[last].word
     after = tokens[last + 1].word if last + 1 < len(tokens) else None
+    if after is not None and chooser.is_other_part(choice, word, after):
+        return True
     if not word.adjective or after is None or after.kind != _WORD or (persons and after.person):
         return False
     return chooser.last_word(choice).lemma != word.lemma or chooser.is_product(choice)

@@ -109,6 +109,14 @@ class WordRules:
         """Whether a word is for somebody who has a finding."""
         return False
 
+    def is_ordered(self, word: str) -> bool:
+        """Whether a name with a preposition has its words in one order only."""
+        return False
+
+    def is_part(self, word: str) -> bool:
+        """Whether a word behind the name of a part makes it another part."""
+        return False
+
     def is_ordinary(self, word: str) -> bool:
         """Whether a word is of general language, or common."""
         return False
@@ -143,6 +151,8 @@ class EnglishWordRules(WordRules):
             return Kind.CONJUNCTION
         if word in matching_words("glue"):
             return Kind.GLUE
+        if word in matching_words("preposition"):
+            return Kind.PREPOSITION
         return Kind.BREAK if word in matching_words("break") else Kind.WORD
 
     def lemma(self, word: str) -> str:
@@ -186,6 +196,12 @@ class EnglishWordRules(WordRules):
 
     def is_person(self, word: str) -> bool:
         return word in matching_words("person")
+
+    def is_ordered(self, word: str) -> bool:
+        return word in matching_words("ordered")
+
+    def is_part(self, word: str) -> bool:
+        return word in matching_words("part")
 
     def is_ordinary(self, word: str) -> bool:
         return any(RULES.is_ordinary(form) or RULES.is_common(form) for form in (word, deep_stem(word)))

@@ -89,8 +89,8 @@ def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
         joined = np.fromiter(chain.from_iterable(ids), np.int32, offsets[-1])
     except OverflowError as error:
         raise InputError(
-            f"the tokenizer of the encoder has a token of id {max(chain.from_iterable(ids)):,}, which no model has: fetch the "
-            "model again"
+            f"the tokenizer of the encoder has a token of id {max(chain.from_iterable(ids)):,}, which no model "
+            "has: fetch the model again"
         ) from error
     return Tokens(joined, offsets, truncated)
 

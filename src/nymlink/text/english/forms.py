@@ -227,6 +227,9 @@ _MATCHING_WORDS_TABLE: Final = Path(__file__).parent / "data" / "matching_words.
 
 Kind = Literal[
     "glue",
+    "preposition",
+    "ordered",
+    "part",
     "conjunction",
     "break",
     "abnormal",
