@@ -44,7 +44,7 @@ def test_flags_of_three_hundred_sentences() -> None:
         ("No seizures. He had ataxia.", "seizures", {"negated": "No"}),
         ("Dr. Smith found no E. coli or ataxia.", "ataxia", {"negated": "no"}),
         ("There was no change in ataxia.", "ataxia", {}),
-        ("His mother did not have ataxia.", "ataxia", {"family": "mother", "negated": "did not"}),
+        ("His mother did not have ataxia.", "ataxia", {"family": "mother", "negated": "did not have"}),
         ("No rash, but ataxia.", "ataxia", {}),
         ("Weakness (no spasticity), and ataxia", "ataxia", {}),
         ("Ataxia", "ataxia", {}),

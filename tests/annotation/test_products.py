@@ -53,7 +53,8 @@ MATCHER: Final = _matcher()
         ("the protein is made", [("protein", "C:6")]),
         ("Down's syndrome, DOWN'S SYNDROME", [("Down's syndrome", "D:2"), ("DOWN'S SYNDROME", "D:2")]),
         ("given 5,7-dihydroxytryptamine", [("5,7-dihydroxytryptamine", "C:7")]),  # no list of 5 and 7
-        ("pain, ear", []),
+        ("pain, ear", [("pain, ear", "D:3")]),  # as in a list of problems
+        ("a pain, ear and nose", []),
         ("adrenergic receptors", []),  # an adjective
         ("those were adrenergic.", [("adrenergic", "C:8")]),
         ("in the past", []),  # no other word for paste

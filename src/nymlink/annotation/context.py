@@ -1,10 +1,12 @@
 """Context of a mention: negated, uncertain, of the past, of somebody else.
 
-They are in ``data/context_rules.tsv``: what they say (``negated``, ``family``, ``hypothetical``, ``historical``),
-where the mentions stand of which they say it (``after`` the phrase, ``before`` it), the phrases, and why they are
-there. Those of ``ending`` end what was said; those of ``nothing`` say nothing, though they hold a phrase that
-does. After Harkema et al., "ConText: an algorithm for determining negation, experiencer, and temporal status from
-clinical reports", Journal of Biomedical Informatics 42 (2009).
+``data/context_rules.tsv`` has what phrases say (``negated``, ``family``, ``hypothetical``, ``historical``), where
+the mentions stand of which they say it (``after`` the phrase, right after it, ``next``, or ``before`` it), the
+phrases, and why they are there. Phrases of ``ending`` end what was said before them: those with ``clause`` not
+what is said of relatives; those with ``subject`` and ``verb`` only behind a mention, a comma or "and". Phrases of
+``nothing`` say nothing, though they hold a phrase that does. After Harkema et al., "ConText: an algorithm for
+determining negation, experiencer, and temporal status from clinical reports", Journal of Biomedical Informatics 42
+(2009). In forms, the word behind a mention says whether it is there: "Seizures: No".
 """
 
 from __future__ import annotations
@@ -14,17 +16,18 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
 
+from nymlink.annotation.reading import CELL_END, LINE_END, mark_lines
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import FLAGS, Context
 from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "context_rules.tsv"
 
-Direction = Literal["after", "before", ""]
+Direction = Literal["after", "next", "before", "clause", "subject", "verb", ""]
 
 
 class Rule(NamedTuple):
@@ -33,7 +36,7 @@ class Rule(NamedTuple):
     Attributes:
         words: of the phrase, in lower case.
         flag: what it says; ``ending`` and ``nothing`` for phrases that say nothing.
-        direction: on which side of it the mentions stand.
+        direction: on which side of it the mentions stand; of an ending, what it ends.
     """
 
     words: tuple[str, ...]
@@ -54,11 +57,30 @@ def rules_by_first_word() -> Mapping[str, tuple[Rule, ...]]:
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[;:)]")
 _SENTENCE_END: Final = re.compile(
-    r"(?<=[^A-Z\s][.!?])[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|\n\s*\n|\n(?=\s*[-*•\d])"
+    rf"(?:(?<=[^A-Z\s][.!?])|(?<=[A-Z]{{2}}[.!?]))[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|{LINE_END}"
 )
+_DIVIDING: Final = re.compile(r",|\band\b|\bor\b")
+"""Stands between a denied finding and the verb of the next clause."""
+_AND: Final = re.compile(r"\band\b")
+
+_NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
+_YES: Final = "yes|present|positive|pos|true|y"
+_VALUE: Final = re.compile(
+    rf"[ \xa0]*(?:[:={CELL_END}]|[-–—](?=\s))[ \xa0]*(?:(?P<no>{_NO})|(?P<yes>{_YES}))"
+    rf"(?=\s*(?:$|[,;.)(/{CELL_END}{LINE_END}]))",
+    re.IGNORECASE,
+)
+"""What a form says behind a finding."""
+_MARK: Final = re.compile(r"(?:(?P<no>[(\[]\s?[-–−]?\s?[)\]]|[☐✗✘])|(?P<yes>[(\[]\s?[+xX✓]\s?[)\]]|[☑☒✓✔]))\s?$")
+"""What a form says before a finding: "(-) cough", "[x] ataxia"."""
+_LONGEST_VALUE: Final = 30
+_LONGEST_MARK: Final = 6
 
 _REACH: Final = 12
 """Words that a phrase reaches at most."""
+
+_NEAREST: Final = 5
+"""Words between a denial and the first mention that it denies, at most: further away it denies a verb."""
 
 ENDING: Final = "ending"
 NOTHING: Final = "nothing"
@@ -76,7 +98,8 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
     """Tell what the sentences of mentions say of them.
 
     A phrase ("no", "mother", "if") says something of the mentions on its side in its sentence, up to a word that
-    ends it ("but"), or twelve words away. Of phrases that hold each other the longest counts.
+    ends it ("but"), or twelve words away. Of phrases that hold each other the longest counts; phrases within a
+    mention ("absent speech") do not count.
 
     Args:
         text: of a document.
@@ -84,6 +107,7 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
         flags: what is told, of :data:`~nymlink.linking.link.FLAGS`.
     """
     contexts = [Context()] * len(mentions)
+    text = mark_lines(text)
     located = [
         (mention.start, mention.end, place)
         for place, mention in enumerate(mentions)
@@ -93,25 +117,127 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
     begins = [first for first, _, _ in located]
     for start, end in _sentences(text, begins):
         inside = located[bisect_left(begins, start) : bisect_left(begins, end)]
-        words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text, start, end)]
-        found = _phrases([word for _, _, word in words])
-        if not found:
-            continue
-        firsts = [phrase.first for phrase in found]
-        longest = max(phrase.last - phrase.first for phrase in found)
-        endings = [phrase.first for phrase in found if phrase.rule.flag == ENDING]
-        begins_of_words = [begin for begin, _, _ in words]
+        values = {place: _value(text, begin, stop) for begin, stop, place in inside}
+        taken = [(begin, stop) for begin, stop, _ in inside] + [found.span for found in values.values() if found]
+        sentence = _Sentence(text, start, end, taken)
         for begin, stop, place in inside:
-            first, last = bisect_left(begins_of_words, begin), bisect_left(begins_of_words, stop)
-            said: dict[str, str] = {}
-            near = slice(bisect_left(firsts, first - _REACH - longest), bisect_right(firsts, last + _REACH))
-            for phrase in found[near]:
-                flag = phrase.rule.flag
-                if flag in flags and flag not in said and _reaches(phrase, endings, first, last):
-                    said[flag] = text[words[phrase.first][0] : words[phrase.last - 1][1]]
+            said = sentence.said_of(begin, stop, flags)
+            value = values[place]
+            if value is not None and "negated" in flags:
+                said.pop("negated", None)
+                if value.denies:
+                    said["negated"] = text[slice(*value.span)].strip(f" :={CELL_END}")
             if said:
                 contexts[place] = Context(**said)
     return contexts
+
+
+class _Value(NamedTuple):
+    """What a form says of a finding, and where."""
+
+    denies: bool
+    span: tuple[int, int]
+
+
+def _value(text: str, begin: int, stop: int) -> _Value | None:
+    """Read what a form says behind or before a mention; ``None`` where it says nothing."""
+    found = _VALUE.match(text, stop, stop + _LONGEST_VALUE)
+    if found is None:
+        found = _MARK.search(text, max(begin - _LONGEST_MARK, 0), begin)
+    return None if found is None else _Value(found["no"] is not None, found.span())
+
+
+class _Sentence:
+    """The phrases of a sentence.
+
+    Args:
+        text: of the document.
+        start: offset of the sentence.
+        end: of its end.
+        taken: stretches whose words say nothing of others: mentions, and values of forms.
+    """
+
+    def __init__(self, text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) -> None:
+        self._text = text
+        words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text, start, end)]
+        self._begins = [begin for begin, _, _ in words]
+        self._ends = [end for _, end, _ in words]
+        self._taken = sorted(taken)
+        self._starts_of_taken = [begin for begin, _ in self._taken]
+        self._last_taken = list(accumulate((stop for _, stop in self._taken), max))
+        found = [phrase for phrase in _phrases([word for _, _, word in words]) if not self._is_taken(phrase)]
+        self._found = [phrase for phrase in found if phrase.rule.flag != ENDING]
+        self._firsts = [phrase.first for phrase in self._found]
+        self._longest = max((phrase.last - phrase.first for phrase in self._found), default=0)
+        self._endings = [phrase for phrase in found if phrase.rule.flag == ENDING]
+        self._first_endings = [phrase.first for phrase in self._endings]
+
+    def said_of(self, begin: int, stop: int, flags: Collection[str]) -> dict[str, str]:
+        """Tell what is said of a mention: flag → the phrase that says so."""
+        said: dict[str, str] = {}
+        if not self._found:
+            return said
+        first, last = bisect_left(self._begins, begin), bisect_left(self._begins, stop)
+        near = slice(
+            bisect_left(self._firsts, first - _REACH - self._longest), bisect_right(self._firsts, last + _REACH)
+        )
+        for phrase in self._found[near]:
+            flag = phrase.rule.flag
+            if flag in flags and flag not in said and self._reaches(phrase, first, last):
+                said[flag] = self._text[self._begins[phrase.first] : self._ends[phrase.last - 1]]
+        return said
+
+    def _is_taken(self, phrase: _Found) -> bool:
+        """Whether all of a phrase stands in a mention or a value."""
+        start, end = self._begins[phrase.first], self._ends[phrase.last - 1]
+        before = bisect_right(self._starts_of_taken, start)
+        return before > 0 and self._last_taken[before - 1] >= end
+
+    def _reaches(self, phrase: _Found, first: int, last: int) -> bool:
+        """Whether a phrase says what it says of the mention of the words from ``first`` to ``last``."""
+        direction = phrase.rule.direction
+        if direction == "before":
+            between = range(last, phrase.first)
+            reaches = last <= phrase.first
+        else:
+            between = range(phrase.last, first)
+            reaches = phrase.last <= first
+        if not reaches or len(between) > (0 if direction == "next" else _REACH):
+            return False
+        if direction == "after" and phrase.rule.flag == "negated" and self._words_to_mention(phrase) > _NEAREST:
+            return False
+        places = [bisect_left(self._first_endings, place) for place in (between.start, between.stop)]
+        return not any(self._ends_phrase(ending, phrase, first) for ending in self._endings[slice(*places)])
+
+    def _words_to_mention(self, phrase: _Found) -> int:
+        """Count the words between a phrase and the next mention."""
+        end = self._ends[phrase.last - 1]
+        place = bisect_left(self._starts_of_taken, end)
+        return bisect_left(self._begins, self._starts_of_taken[place]) - phrase.last
+
+    def _ends_phrase(self, ending: _Found, phrase: _Found, mention: int) -> bool:
+        """Whether an ending between a phrase and a mention ends what the phrase says.
+
+        Args:
+            ending: the ending.
+            phrase: the phrase.
+            mention: first word of the mention.
+        """
+        kind = ending.rule.direction
+        if kind == "clause":
+            return phrase.rule.flag != "family"
+        if not kind:
+            return True
+        if phrase.rule.direction == "before":
+            return False
+        start, end = self._ends[phrase.last - 1], self._begins[ending.first]
+        if kind == "verb" and phrase.rule.flag == "family":
+            # "His mother, aged 40, has ataxia", but "child of consanguineous cousins and has ataxia".
+            return _AND.search(self._text, start, end) is not None
+        if kind == "verb" and _AND.search(self._text, self._ends[ending.last - 1], self._begins[mention]):
+            return True
+        among = bisect_left(self._starts_of_taken, start) < bisect_left(self._starts_of_taken, end)
+        return among or _DIVIDING.search(self._text, start, end) is not None
 
 
 def _sentences(text: str, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -143,23 +269,3 @@ def _phrases(words: Sequence[str]) -> list[_Found]:
             kept += (phrase for phrase in together if phrase.last == last)
             reached = last
     return kept
-
-
-def _reaches(phrase: _Found, endings: Sequence[int], first: int, last: int) -> bool:
-    """Whether a phrase says what it says of a mention.
-
-    Args:
-        phrase: the phrase.
-        endings: the first words of those that end others, in order.
-        first: the first word of the mention.
-        last: one past its last.
-    """
-    if phrase.rule.direction == "after":
-        between = range(phrase.last, first)
-        reaches = phrase.last <= first
-    else:
-        between = range(last, phrase.first)
-        reaches = last <= phrase.first
-    if not reaches or len(between) > _REACH:
-        return False
-    return bisect_left(endings, between.start) == bisect_left(endings, between.stop)
