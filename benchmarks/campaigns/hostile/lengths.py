@@ -138,9 +138,9 @@ PATTERNS: Final[dict[str, Callable[[int], str]]] = {
 
 
 def _index() -> Index:
-    from tests.serve.toy import INDEX
+    from tests.serve.toy import built_index
 
-    return INDEX
+    return built_index()
 
 
 def _cell(text: str) -> str:
