@@ -81,7 +81,7 @@ def train(
     """
     from nymlink.train.engine.checkpoint import checkpoints
     from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
-    from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
+    from nymlink.train.settings.reranker_trainings import CrossEncoderSettings, RerankSettings
 
     common: dict[str, Any] = {"corpora": (corpus,), "index": index, "base": encoder, "output": output, **settings}
     before = max(checkpoints(Path(output) / "checkpoints"), default=0)

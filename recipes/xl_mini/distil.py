@@ -35,7 +35,7 @@ from nymlink.train.engine.task import BatchResult
 from nymlink.train.losses.pairwise import InfoNce
 from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
 from nymlink.train.settings.common import EncoderTrainingSettings
-from nymlink.train.settings.fields import about
+from nymlink.core.toml_settings import about
 from recipes.xl_mini.data import is_general
 from recipes.xl_mini.transplant import LONGEST
 

@@ -26,6 +26,7 @@ from nymlink.annotation.parallel import Annotated, annotate_stream
 from nymlink.annotation.resume import ResumableLinks, resumable_links
 from nymlink.annotation.texts import JSON_LINES, PLAIN, read_stream, read_texts
 from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
@@ -181,7 +182,7 @@ _LOOKED_AT: Final = 64
 """First documents by which it is told whether documents come with mentions: some have none."""
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="Annotate this text. Repeatable.")
 @click.option(

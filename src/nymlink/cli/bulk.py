@@ -28,6 +28,7 @@ from nymlink.cli.common import (
     top_k_option,
 )
 from nymlink.cli.lazy import LazyCommands
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
 
@@ -169,7 +170,7 @@ def absolute(path: Path) -> str:
     return str(path.absolute())
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
 @encoder_option
 @top_k_option
@@ -204,7 +205,7 @@ def link(
     )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to look for.")
 @encoder_option
 @annotator_options
@@ -222,7 +223,7 @@ def annotate(index: Path, encoder: str | None, settings: AnnotatorSettings) -> T
     return AnnotateTask(index=absolute(index), encoder=encoder, settings=settings)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option(
     "--encoder",
     default=MINI,

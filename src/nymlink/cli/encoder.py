@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from nymlink.cli.common import finish, reported_problems, require_files
+from nymlink.cli.lazy import Commands
 from nymlink.core.errors import MissingExtraError
 from nymlink.core.files import read_lines
 from nymlink.core.store.atomic import atomic_file
@@ -55,7 +56,7 @@ def _loads(command: Callable[..., None]) -> Callable[..., None]:
     return click.argument("model")(command)
 
 
-@click.group()
+@click.group(cls=Commands)
 def encoder() -> None:
     """Describe, run, average and export models that make vectors of names.
 

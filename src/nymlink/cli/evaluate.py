@@ -24,6 +24,7 @@ from nymlink.cli.common import (
     require_files,
     seed_option,
 )
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_changeable
@@ -43,7 +44,7 @@ from nymlink.plot.reliability import draw_reliability
 from nymlink.text.spelling import read_table
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
 @encoder_option
 @click.option(
@@ -219,7 +220,7 @@ def _write_errors(path: Path, mistakes: Sequence[Mistake]) -> None:
         writer.writerows(mistake.to_dict() for mistake in mistakes)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @annotated_corpus
 @encoder_option

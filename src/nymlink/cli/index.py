@@ -10,6 +10,7 @@ import click
 
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
 from nymlink.cli.common import encoder_option, finish, mapping, reported_problems
+from nymlink.cli.lazy import Commands
 from nymlink.core.store.output_checks import require_changeable, require_directory
 from nymlink.encode.model.folder import MINI
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS, MOST_EXACT
@@ -22,7 +23,7 @@ from nymlink.linking.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 
 
-@click.group()
+@click.group(cls=Commands)
 def index() -> None:
     """Build, describe and tune indexes, which make vocabularies searchable."""
 

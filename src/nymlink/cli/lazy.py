@@ -13,13 +13,20 @@ from typing import Any, Final, cast
 
 import click
 
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import NymlinkError
 from nymlink.core.terminal import escape_controls
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-class LazyCommands(click.Group):
+class Commands(click.Group):
+    """A group whose commands have their options in groups."""
+
+    command_class = GroupedCommand
+
+
+class LazyCommands(Commands):
     """A group of commands that are imported when they are run: ``{"link": "nymlink.cli.link.link:link"}``."""
 
     def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:

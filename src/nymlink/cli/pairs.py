@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import require_files, seed_option
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.pairs.pair_files import write_lines, write_pairs
 from nymlink.pairs.pairs import Pairs, Part
@@ -15,7 +16,7 @@ from nymlink.vocabulary.concepts import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 @click.option(
     "-o",

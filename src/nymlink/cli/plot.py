@@ -12,6 +12,7 @@ import click
 
 from nymlink.cli.common import finish, reported_problems, require_files, seed_option
 from nymlink.cli.lazy import LazyCommands
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import MissingExtraError
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
@@ -106,7 +107,7 @@ def titles(models: tuple[str, ...]) -> dict[str, str]:
     return {short if last.count(short) == 1 else name: name for short, name in zip(last, models, strict=True)}
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @vocabulary_argument
 @encoders_option("a map for each.")
 @output_option
@@ -155,7 +156,7 @@ def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
     return value
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @vocabulary_argument
 @encoders_option("a row of histograms for each.")
 @output_option
@@ -197,7 +198,7 @@ def similarities(
     click.echo(f"{batches:,} batches of {pairs:,} pairs → {output}")
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("rerankers", nargs=-1, required=True, metavar="RERANKER...", callback=each_once)
 @click.option(
     "--index", required=True, type=click.Path(path_type=Path), help="Index whose vocabulary has the concepts."
@@ -253,7 +254,7 @@ def contexts(
     finish(problems)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @corpus_option
 @output_option
 def clusters(corpus: Path, output: Path) -> None:
@@ -273,7 +274,7 @@ def clusters(corpus: Path, output: Path) -> None:
     finish(problems)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
 @output_option
 def languages(results: Path, output: Path) -> None:
@@ -297,7 +298,7 @@ def languages(results: Path, output: Path) -> None:
     click.echo(f"{len(by_stage):,} stages in {len(codes):,} languages → {output}")
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @vocabulary_argument
 @encoders_option("a heat map for each.")
 @output_option

@@ -19,6 +19,7 @@ from nymlink.cli.common import (
     offsets_option,
     reported_problems,
 )
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
 from nymlink.core.store.output_checks import require_changeable
@@ -39,7 +40,7 @@ _MOST_ELSEWHERE: Final = 10_000
 _DEFAULTS: Final = BoostingSettings()
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @click.option(
     "--corpus",

@@ -12,6 +12,7 @@ import click
 
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
 from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
+from nymlink.cli.lazy import Commands
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_changeable
 from nymlink.index.index import Index
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from nymlink.evaluation.reranking import RerankingEvaluation
 
 
-@click.group()
+@click.group(cls=Commands)
 def rerank() -> None:
     """Fit and measure re-rankers, which order candidates by the text around a mention."""
 

@@ -16,7 +16,7 @@ from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.train_biosyn import train_biosyn
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.encoder_recipes import BioSynSettings
+from nymlink.train.settings.encoder_trainings import BioSynSettings
 from tests.train.runs import (
     interrupt_forward,
     metrics,

@@ -30,6 +30,7 @@ from nymlink.cli.common import (
 )
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit
@@ -62,7 +63,7 @@ _CANDIDATES: Final = 10_000
 """Candidates searched for at once, over all mentions of a batch."""
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @click.option(
     "--file",

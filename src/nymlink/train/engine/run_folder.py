@@ -21,14 +21,14 @@ from nymlink.core.json_files import member
 from nymlink.core.store.atomic import LOCK, atomic_directory, atomic_file, locked_folder, output_errors
 from nymlink.core.store.output_checks import require_changeable, require_place
 from nymlink.core.store.ownership import RECORD
+from nymlink.core.toml_settings import differences, to_json, to_toml, weight_settings
 from nymlink.train.engine.checkpoint import checkpoints, prune
 from nymlink.train.engine.distributed import Processes
-from nymlink.train.settings.fields import differences, to_json, to_toml, weight_settings
+from nymlink.train.settings.recipes import RECIPE
 
 FINISHED: Final = -1
 """Returned by :meth:`RunFolder.open` instead of a step if the training is finished."""
 
-_CONFIG: Final = "config.toml"
 _METRICS: Final = "metrics.jsonl"
 _CHECKPOINTS: Final = "checkpoints"
 _RECORD_TYPES: Final[Mapping[str, type[Any]]] = {"recipe": str, "settings": dict, "data": dict}
@@ -44,7 +44,7 @@ class OutputSettings(Protocol):
 
 
 class RunFolder:
-    """A folder with ``run.json``, ``config.toml``, ``metrics.jsonl``, ``checkpoints/``, and at the end the model.
+    """A folder with ``run.json``, ``recipe.toml``, ``metrics.jsonl``, ``checkpoints/``, and at the end the model.
 
     Args:
         recipe: name of the recipe, for example ``"sap"``.
@@ -123,8 +123,10 @@ class RunFolder:
             self.checkpoints.mkdir(exist_ok=True)
         # Only now, without a result in the record: a result promises a model.
         self._remove_model()
-        with atomic_file(self.path / _CONFIG) as partial:
-            partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
+        with atomic_file(self.path / RECIPE) as partial:
+            partial.write_text(
+                to_toml({"train": self._record["recipe"], **self._record["settings"]}), encoding="utf-8"
+            )
         return max(checkpoints(self.checkpoints), default=0)
 
     def require_same(self) -> None:
@@ -223,7 +225,7 @@ def remove_training(path: Path) -> None:
     with output_errors(path):
         _remove_model(path, record)
         prune(path / _CHECKPOINTS, keep=())
-        for name in (_CONFIG, _METRICS, RECORD):
+        for name in (RECIPE, _METRICS, RECORD):
             (path / name).unlink(missing_ok=True)
         for folder in (path / _CHECKPOINTS, path):
             with suppress(OSError):  # not empty

@@ -45,7 +45,7 @@ from nymlink.train.mentions.reranker_examples import (
     retrieve_concepts,
 )
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.reranker_recipes import RerankerTrainingSettings
+from nymlink.train.settings.reranker_trainings import RerankerTrainingSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Score = Callable[[Vocabulary, Sequence[Passage], Sequence[Rows]], Sequence[Scores]]

@@ -39,7 +39,7 @@ from nymlink.train.engine.optimiser import Precision, adam
 from nymlink.train.engine.task import BatchResult
 from nymlink.train.losses.pairwise import marginal_likelihood_loss
 from nymlink.train.names.encoder_training import Encode, TrainingData, TrainingSetup, train_encoder
-from nymlink.train.settings.encoder_recipes import BioSynSettings
+from nymlink.train.settings.encoder_trainings import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 _NAMES: Final = 1 << 14
