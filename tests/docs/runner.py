@@ -170,7 +170,11 @@ class Runner:
     def _lend(self, line: str) -> None:
         """Copy what a command reads and the page does not make; one that makes it must not find it in its way."""
         for before, name in pairwise(line.replace("=", " ").split()):
-            if before not in ("-o", "--recipe") and (self.lent / name).is_dir() and not (self.folder / name).exists():
+            if (
+                before not in ("-o", "--recipe")
+                and (self.lent / name).is_dir()
+                and not (self.folder / name).exists()
+            ):
                 shutil.copytree(self.lent / name, self.folder / name)
 
     def _in_process(self, line: str) -> tuple[int, str]:

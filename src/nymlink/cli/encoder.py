@@ -43,9 +43,6 @@ _OPTIONS = (
         "which pools by itself.",
     ),
     click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to."),
-    click.option(
-        "--batch-tokens", type=click.IntRange(min=1), help="Tokens encoded at once, where memory suffices."
-    ),
 )
 
 
@@ -176,6 +173,7 @@ def info(model: str, **options: Any) -> None:
 @_loads
 @click.option("--file", required=True, type=click.Path(path_type=Path), help="Names to encode, one a line.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NumPy file to write.")
+@click.option("--batch-tokens", type=click.IntRange(min=1), help="Tokens encoded at once, where memory suffices.")
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),

@@ -14,7 +14,7 @@ GROUPS: Final = {
     "Output": """--output --format --report --errors --plot --changes --held-out-to --save-names --title --list
         --limit --dry-run --explain""",
     "What is kept": """--kind --branch --semantic-type --source --sab --tty --suppressed --strict
-        --across-languages --no-tradenames --without --by-name --drop-unknown --decided --above --held-out --cap
+        --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
     "Settings": """--top-k --target-precision --detector --fuzzy --min-confidence --settings --as-published
         --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store --candidates

@@ -10,7 +10,6 @@ import click
 
 from nymlink.cli.annotated_corpus import AnnotatedCorpus
 from nymlink.cli.common import (
-    encoder_option,
     finish,
     input_format_option,
     language_option,
@@ -68,7 +67,6 @@ _DEFAULTS: Final = BoostingSettings()
 @click.option("--trees", default=_DEFAULTS.trees, show_default=True, type=click.IntRange(1))
 @click.option("--depth", default=_DEFAULTS.depth, show_default=True, type=click.IntRange(1, DEEPEST))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
-@encoder_option
 def rank(
     index: Path,
     corpora: tuple[Path, ...],
@@ -82,7 +80,6 @@ def rank(
     trees: int,
     depth: int,
     seed: int,
-    encoder: str | None,
 ) -> None:
     """Teach an index to put its candidates in order.
 
@@ -104,7 +101,7 @@ def rank(
     require_changeable(index)
     problems = reported_problems()
     # The ranker that there is may be damaged, or of another version.
-    opened = Index.load(index, encoder=encoder).with_ranker(None)
+    opened = Index.load(index).with_ranker(None)
     wanted = left_out if left_out is not None else 0 if corpora or merged else _DEFAULT_LEFT_OUT
     questions: dict[str, LabelledQuestions] = {}
     for path in corpora:

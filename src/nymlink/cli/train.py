@@ -65,7 +65,7 @@ train.add_command(rank)
 _RECIPE = click.option(
     "--recipe",
     metavar="RECIPE",
-    help="Settings of the training: the recipe of a paper, by its name (`nymlink train recipes`), a TOML file, or the "
+    help="Settings of the training: the name of a paper's recipe (`nymlink train recipes`), a TOML file, or the "
     "folder of a training, to repeat it. Options override it.",
 )
 _RESTART = click.option("--restart", is_flag=True, help="Replace a training in the output folder.")
@@ -153,7 +153,7 @@ def _advise(result: Mapping[str, Any], settings: Any) -> None:
         weights = " ".join(f"--weight {name}={weight:.3g}" for name, weight in result["fusion"].items())
         click.echo(f"sparse weight {result['sparse_weight']:.3g}; in an index:")
         click.echo(f"  nymlink index build VOCAB -o INDEX --sparse biosyn --encoder {settings.output}")
-        click.echo(f"  nymlink index fuse INDEX {weights}")
+        click.echo(f"  nymlink index set INDEX {weights}")
     if hasattr(settings, "index"):
         click.echo("fit the weight of the index beside the context, with development mentions:")
         click.echo(f"  nymlink rerank fit {settings.output} CORPUS --index {settings.index}")

@@ -110,17 +110,14 @@ def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finis
     assert said["result"]["radius"] != 11
 
 
-def test_margin_radius_and_its_rate_are_those_of_the_preset_unless_others_are_given(
-    place: Path, tmp_path: Path
-) -> None:
+def test_margin_radius_and_its_rate_are_those_of_the_settings(place: Path, tmp_path: Path) -> None:
     gaps = []
     for number, (changes, margin, radius, rate) in enumerate(
         [
             ({}, 1.6, 11, 0.01),
-            ({"preset": "release"}, 1.15, 10, 0.01),
-            ({"preset": "release", "margin": 20.0}, 20, 10, 0.01),
-            ({"preset": "release", "radius": 12.0}, 1.15, 12, 0.01),
-            ({"preset": "release", "radius_learning_rate": 0.25}, 1.15, 10, 0.25),
+            ({"margin": 20.0, "radius_spread": 1.5}, 20, 11, 0.01),
+            ({"radius": 12.0}, 1.6, 12, 0.01),
+            ({"radius_learning_rate": 0.25}, 1.6, 11, 0.25),
         ]
     ):
         output = tmp_path / str(number)

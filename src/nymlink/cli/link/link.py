@@ -15,9 +15,7 @@ import click
 from click.core import ParameterSource
 
 from nymlink.cli.common import (
-    encoder_option,
     finish,
-    guess_option,
     input_format_option,
     language_option,
     map_column_option,
@@ -92,10 +90,8 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
 )
-@encoder_option
 @top_k_option
 @target_precision_option
-@guess_option
 @language_option
 @click.option(
     "--rerank",
@@ -130,10 +126,8 @@ def link(
     mapped_columns: tuple[str, ...],
     context: str | None,
     index: Path | None,
-    encoder: str | None,
     top_k: int,
     target_precision: float | None,
-    guess: bool,
     language: str | None,
     rerank: Path | None,
     explain: bool,
@@ -196,8 +190,6 @@ def link(
             "--target-precision goes by the confidence in the first candidate of the index, which --rerank may "
             "change: give one of them"
         )
-    if encoder is not None and index is None:
-        raise click.UsageError("--encoder goes with --index: the embedded default needs none")
     if output == STANDARD_STREAM:
         output = None
     if format is None and output is not None:
@@ -208,7 +200,7 @@ def link(
         require_free_folder(output)
     else:
         require_files([output], [source.file, source.corpus, index, rerank])
-    opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
+    opened = default_index(progress=True) if index is None else Index.load(index)
     # Now: a missing encoder or a damaged file is to be said before any output.
     opened.load_encoder()
     opened.verify()
@@ -217,7 +209,6 @@ def link(
         opened,
         top_k=top_k,
         rerank=reranker,
-        guesses=guess,
         language=language,
         target_precision=target_precision,
     )
