@@ -147,7 +147,7 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
     with pytest.raises(InputError, match="max_length must be at least 32, not 31"):
         train_cross_encoder(replace(given, max_length=31))
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match="cross-encoder trains in one process"):
+    with pytest.raises(InputError, match="cross-encoder runs in one process"):
         train_cross_encoder(given)
     assert not (tmp_path / "out").exists()
     monkeypatch.delenv("WORLD_SIZE")

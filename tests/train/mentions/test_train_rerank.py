@@ -282,7 +282,7 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
     with pytest.raises(InputError, match="max_length 128 is more than the model takes"):
         train_rerank(replace(given, max_length=128))
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match="rerank trains in one process"):
+    with pytest.raises(InputError, match="rerank runs in one process"):
         train_rerank(given)
     assert not (tmp_path / "out").exists()
 

@@ -160,7 +160,7 @@ def test_an_input_that_is_missing_is_said_before_anything_is_trained(words: Path
 
 
 def test_the_folder_of_another_training_is_left_alone(words: Path, finished: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='recipe: "sap" → "stages"'):
+    with pytest.raises(InputError, match='training: "sap" → "stages"'):
         train_stages(replace(recipe(words, tmp_path / "out", SAP), output=str(finished / "1-sap")))
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="not the folder of a training"):

@@ -47,21 +47,21 @@ class RunFolder:
     """A folder with ``run.json``, ``recipe.toml``, ``metrics.jsonl``, ``checkpoints/``, and at the end the model.
 
     Args:
-        recipe: name of the recipe, for example ``"sap"``.
+        training: name of the training, for example ``"sap"``.
         settings: settings of the training; ``output`` is the folder.
         data: provenance of the data, as JSON values.
 
     Attributes:
         path: the folder.
-        identity: recipe, settings that affect the weights, and data; a resumed training must share them.
+        identity: training, settings that affect the weights, and data; a resumed training must share them.
     """
 
-    def __init__(self, recipe: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
+    def __init__(self, training: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
         self.path = Path(settings.output)
         self._settings = settings
         recorded = to_json(settings)
         self.identity: dict[str, Any] = {
-            "recipe": recipe,
+            "recipe": training,
             "settings": weight_settings(type(settings), recorded),
             "data": dict(data),
         }
@@ -130,7 +130,7 @@ class RunFolder:
         return max(checkpoints(self.checkpoints), default=0)
 
     def require_same(self) -> None:
-        """Check that the folder is empty, or holds a training with the same recipe, settings, and given data.
+        """Check that the folder is empty, or holds a training of the same kind with the same settings and given data.
 
         Raises:
             OutputError: the folder does not hold a training.
@@ -184,9 +184,9 @@ class RunFolder:
         _write_record(self.path, self._record)
 
     def _check(self, before: Mapping[str, Any]) -> None:
-        """Raise ``InputError`` if the recipe, settings or data in the folder differ."""
+        """Raise ``InputError`` if the training, settings or data in the folder differ."""
         now = self.identity
-        differing = differences({"recipe": before["recipe"]}, {"recipe": now["recipe"]})
+        differing = differences({"training": before["recipe"]}, {"training": now["recipe"]})
         differing += differences(weight_settings(type(self._settings), before["settings"]), now["settings"])
         if not differing:
             changed = (name for name, value in now["data"].items() if before["data"].get(name) != value)

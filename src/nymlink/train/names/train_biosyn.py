@@ -301,7 +301,7 @@ def train_biosyn(
         InputError: ``torchrun`` started several processes.
     """
     if process_count() > 1:
-        raise InputError("the recipe biosyn trains in one process only: start it without torchrun")
+        raise InputError("the training biosyn runs in one process only: start it without torchrun")
     open_data = partial(_open_data, settings, progress)
     return train_encoder("biosyn", settings, open_data, restart=restart, progress=progress, problems=problems)
 

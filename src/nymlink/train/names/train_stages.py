@@ -57,7 +57,7 @@ def train_stages(
             :func:`~nymlink.train.names.encoder_training.train_encoder`.
     """
     if process_count() > 1:
-        raise InputError("a recipe is trained by one process: with torchrun, train one stage after the other")
+        raise InputError("stages are trained by one process: with torchrun, train one stage after the other")
     stages = settings.stages()
     output = Path(settings.output)
     require_run_folder(output)

@@ -1,4 +1,4 @@
-"""The settings of the recipes that train encoders of names."""
+"""The settings of trainings of encoders of names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nymlink.vocabulary.concepts import KINDS
 
 @dataclass(frozen=True, kw_only=True)
 class SapSettings(SynonymSettings):
-    """The settings of the recipe ``sap``: pairs come from a vocabulary or from a file."""
+    """The settings of the training ``sap``: pairs come from a vocabulary or from a file."""
 
     vocab: str | None = field(
         default=None,
@@ -73,7 +73,7 @@ class SapSettings(SynonymSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationSettings(AlignmentSettings):
-    """The settings of the recipe ``translation``: self-alignment of words with their translations."""
+    """The settings of the training ``translation``: self-alignment of words with their translations."""
 
     translations: tuple[str, ...] = field(
         metadata=about(
@@ -114,7 +114,7 @@ class MentionSettings(CorpusSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneSettings(MentionSettings, SynonymSettings):
-    """The settings of the recipe ``finetune``: self-alignment of mentions with names."""
+    """The settings of the training ``finetune``: self-alignment of mentions with names."""
 
     epochs: int = field(
         default=3,
@@ -128,7 +128,7 @@ class FinetuneSettings(MentionSettings, SynonymSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class BioSynSettings(MentionSettings, EncoderTrainingSettings):
-    """The settings of the recipe ``biosyn``: candidate names of mentions, and optimisation."""
+    """The settings of the training ``biosyn``: candidate names of mentions, and optimisation."""
 
     candidates: int = field(
         default=20,

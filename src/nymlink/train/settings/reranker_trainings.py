@@ -1,4 +1,4 @@
-"""The settings of the recipes that train re-rankers."""
+"""The settings of trainings of re-rankers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RerankerTrainingSettings(CorpusSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class RerankSettings(RerankerTrainingSettings):
-    """The settings of the recipe ``rerank``, which trains a dual encoder."""
+    """The settings of the training ``rerank``, which trains a dual encoder."""
 
     loss: Literal["triplet", "triplet-sampled", "prototype", "prototype-srn"] = field(
         default="prototype-srn",
@@ -153,7 +153,7 @@ class RerankSettings(RerankerTrainingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossEncoderSettings(RerankerTrainingSettings):
-    """The settings of the recipe ``cross-encoder``."""
+    """The settings of the training ``cross-encoder``."""
 
     candidates: int = field(
         default=16,
