@@ -27,9 +27,11 @@ GROUPS: Final = {
     "Running": """--device --workers --processes --address --gpus --shard-rows --cache --resume --restart
         --only-download --offline --refresh""",
 }
-"""Title → long names of options, whatever the command."""
+"""Title → long names of options, whatever the command; common ones first."""
 
-_PLACES: Final = {name: title for title, names in GROUPS.items() for name in names.split()}
+_PLACES: Final = {
+    name: (title, place) for title, names in GROUPS.items() for place, name in enumerate(names.split())
+}
 
 
 class GroupedCommand(click.Command):
@@ -37,19 +39,20 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group that the command has options of."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        options.sort(key=lambda option: _place(option)[1])
         for title in (*GROUPS, "Other"):
-            records = [
-                record
-                for option in self.get_params(ctx)
-                if isinstance(option, click.Option)
-                and group_of(option) == title
-                and (record := option.get_help_record(ctx)) is not None
-            ]
-            if records:
+            records = [option.get_help_record(ctx) for option in options if group_of(option) == title]
+            if shown := [record for record in records if record is not None]:
                 with formatter.section(title):
-                    formatter.write_dl(records)
+                    formatter.write_dl(shown)
 
 
 def group_of(option: click.Option) -> str:
     """Return the title of the group of an option: ``"Other"`` for ``--help``."""
-    return next((_PLACES[name] for name in option.opts if name in _PLACES), "Other")
+    return _place(option)[0]
+
+
+def _place(option: click.Option) -> tuple[str, int]:
+    """Return the group of an option, and its place in it."""
+    return next((_PLACES[name] for name in option.opts if name in _PLACES), ("Other", 0))

@@ -130,7 +130,7 @@ class RunFolder:
         return max(checkpoints(self.checkpoints), default=0)
 
     def require_same(self) -> None:
-        """Check that the folder is empty, or holds a training of the same kind with the same settings and given data.
+        """Check that the folder is empty, or holds a training of the same kind, settings and given data.
 
         Raises:
             OutputError: the folder does not hold a training.
