@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -42,6 +41,10 @@ plot = LazyCommands(
     },
 )
 
+
+_BATCHES: Final = 4
+_MARGIN: Final = 0.2
+"""Batches whose similarities are drawn, and the margin of mining: that of SapBERT."""
 
 vocabulary_argument = click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 corpus_option = click.option(
@@ -150,12 +153,6 @@ def space(
     click.echo(f"{len(sample.texts):,} names of {len(sample.concepts):,} concepts → {output}")
 
 
-def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
-    if not math.isfinite(value):
-        raise click.BadParameter(f"{option.name} must be a finite number, not {value}")
-    return value
-
-
 @click.command(cls=GroupedCommand)
 @vocabulary_argument
 @encoders_option("a row of histograms for each.")
@@ -163,16 +160,12 @@ def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
 @click.option(
     "--batch-pairs", "pairs", default=256, show_default=True, type=click.IntRange(min=2), help="Pairs of a batch."
 )
-@click.option("--batches", default=4, show_default=True, type=click.IntRange(min=1), help="How many batches.")
-@click.option("--margin", default=0.2, show_default=True, callback=_finite, help="Margin of mining.")
 @sample_seed_option
 def similarities(
     vocabulary: Path,
     encoders: tuple[str, ...],
     output: Path,
     pairs: int,
-    batches: int,
-    margin: float,
     seed: int,
 ) -> None:
     """Draw how similar the pairs of training batches are, before and after mining.
@@ -185,17 +178,17 @@ def similarities(
     """
     require_modules("matplotlib", extra="plot", purpose="drawing")
     require_modules("torch", extra="train", purpose="mining")
-    drawn = sample_batches(Vocabulary.load(vocabulary), pairs=pairs, batches=batches, seed=seed)
+    drawn = sample_batches(Vocabulary.load(vocabulary), pairs=pairs, batches=_BATCHES, seed=seed)
     measured = {}
     for title, name in titles(encoders).items():
         encoder = Encoder.load(name)
         encoded = [(encoder.encode(texts), labels) for texts, labels in drawn]
         measured[title] = (
             PairSimilarities.of(encoded, margin=None),
-            PairSimilarities.of(encoded, margin=margin),
+            PairSimilarities.of(encoded, margin=_MARGIN),
         )
-    save_figure(draw_similarities(measured, margin=margin), output)
-    click.echo(f"{batches:,} batches of {pairs:,} pairs → {output}")
+    save_figure(draw_similarities(measured, margin=_MARGIN), output)
+    click.echo(f"{_BATCHES} batches of {pairs:,} pairs → {output}")
 
 
 @click.command(cls=GroupedCommand)

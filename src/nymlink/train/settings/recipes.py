@@ -39,7 +39,7 @@ def read_recipe(recipe: str | Path, training: str) -> tuple[dict[str, Any], Path
     """Read the settings of a recipe.
 
     Args:
-        recipe: name of one of :func:`recipes`, a file, or the folder of a training.
+        recipe: name of one of :func:`recipes`, or else a file, or the folder of a training.
         training: the training that it must be of; a file need not say of which it is.
 
     Returns:
