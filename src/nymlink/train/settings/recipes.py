@@ -32,7 +32,7 @@ _WIDTH: Final = 100
 
 def recipes() -> dict[str, str]:
     """List the recipes that come with nymlink: name → the first line of the file, without its mark."""
-    return {path.stem: next(_comment(path)) for path in sorted(_FOLDER.glob("*.toml"))}
+    return {path.stem: next(_comment(path)) for path in sorted(_FOLDER.glob("*.toml"), key=lambda path: path.stem)}
 
 
 def read_recipe(recipe: str | Path, training: str) -> tuple[dict[str, Any], Path]:
