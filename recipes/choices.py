@@ -33,7 +33,7 @@ from nymlink.text.normalise import normalise
 from nymlink.train.names.encoder_training import memoised, open_evaluations
 from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.encoder_recipes import SapSettings
+from nymlink.train.settings.encoder_trainings import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import mixture, siblings
 from recipes.calibration import MEDIC, unpacked

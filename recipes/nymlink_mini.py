@@ -23,7 +23,7 @@ from nymlink.encode.model.average import average
 from nymlink.encode.model.folder import MINI, installed
 from nymlink.encode.onnx_export import export
 from nymlink.train.names.pair_trainings import train_sap
-from nymlink.train.settings.encoder_recipes import SapSettings
+from nymlink.train.settings.encoder_trainings import SapSettings
 from nymlink.vocabulary.read import read_vocabulary
 from recipes import mixture
 

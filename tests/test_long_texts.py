@@ -18,6 +18,7 @@ import pytest
 from nymlink.annotation.context import contexts_of
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
+from nymlink.core.toml_settings import line_of
 from nymlink.core.xml_files import root_name
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.read import read_documents
@@ -26,7 +27,6 @@ from nymlink.text.contradictions import contradiction
 from nymlink.text.english.forms import deep_stem
 from nymlink.text.expansion import expand, expand_text
 from nymlink.text.prepare import prepare_document
-from nymlink.train.settings.fields import line_of
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.xlbel.wikitext import Sentences

@@ -32,7 +32,7 @@ FAILURES: Final = ("damaged", "failed", "different", "leftovers")
 DAMAGED: Final = 1
 """Status of `nymlink verify`; it does not know links and texts."""
 
-_OWN_TIMES: Final = ("run.json", "metrics.jsonl", "manifest.json", "config.toml")
+_OWN_TIMES: Final = ("run.json", "metrics.jsonl", "manifest.json", "recipe.toml")
 """Files of a training in which times are, and what happened to it."""
 
 

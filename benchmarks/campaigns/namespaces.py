@@ -70,7 +70,9 @@ def _ip(*arguments: str) -> None:
 def _start(place: Path, output: Path, names: tuple[str, ...], *, port: int) -> list[subprocess.Popen[str]]:
     """Start the same command on both machines; without names as two processes on this one."""
     train = ["train", "sap", "--vocab", str(place / "vocab"), "--base", str(place / "base"), "-o", str(output)]
-    train += ["--batch-pairs", "16", "--epochs", "2", "--checkpoint-minutes", "0", "--device", "cpu"]
+    recipe = output.with_suffix(".toml")
+    recipe.write_text("checkpoint_minutes = 0\n", encoding="utf-8")
+    train += ["--batch-pairs", "16", "--epochs", "2", "--device", "cpu", "--recipe", str(recipe)]
     started = []
     for rank, name in enumerate(names or ("",)):
         run = [sys.executable, "-m", "torch.distributed.run"]

@@ -54,7 +54,10 @@ def _filled(arguments: str, place: Path, out: Path) -> list[str]:
 
 
 _NEW: Final = ("project new {out}/p.nymlink --index {in}/index",)
-_TRAIN: Final = "--vocab {in}/train/vocab --base {in}/train/base --batch-pairs 16 --epochs 2 --device cpu"
+_TRAIN: Final = (
+    "--recipe {in}/train/often.toml --vocab {in}/train/vocab --base {in}/train/base --batch-pairs 16 --epochs 2 "
+    "--device cpu"
+)
 
 WRITERS: Final = (
     Writer("vocab build", "vocab build {in}/symp.tsv -o {out}/vocab", "vocab"),
@@ -71,10 +74,10 @@ WRITERS: Final = (
         "index",
     ),
     Writer("pairs", "pairs {in}/vocab -o {out}/pairs.txt", "pairs.txt"),
-    Writer("train sap", f"train sap {_TRAIN} --checkpoint-minutes 0 -o {{out}}/run", "run", goes_on=True),
+    Writer("train sap", f"train sap {_TRAIN} -o {{out}}/run", "run", goes_on=True),
     Writer(
         "train sap in two processes",
-        f"train sap {_TRAIN} --checkpoint-minutes 0 -o {{out}}/run",
+        f"train sap {_TRAIN} -o {{out}}/run",
         "run",
         goes_on=True,
         is_slow=True,
@@ -147,6 +150,7 @@ def _make(folder: Path, data: Path) -> None:
     )
     (folder / "train").mkdir()
     workplace(folder / "train")
+    (folder / "train" / "often.toml").write_text("checkpoint_minutes = 0\n", encoding="utf-8")
 
 
 def emptied(folder: Path) -> Path:

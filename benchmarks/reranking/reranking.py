@@ -2,7 +2,7 @@
 
     python benchmarks/reranking/reranking.py FOLDER [--only BC5CDR] [--retrieval dense] [--loss prototype-srn]
         [--seed 0] [--epochs N] [--learning-rate RATE] [--candidates N] [--anchor central] [--negatives batch]
-        [--preset release] [--scaling none] [--pooling cls]
+        [--recipe le-nguyen-release] [--scaling none] [--pooling cls]
         [--encoder MODEL] [--augmented] [--max-steps N] [--first N] [--examples N] [--json FILE]
 
 Trained on the training split and measured on the development split of BC5CDR (both types, against MeSH) and of
@@ -52,7 +52,7 @@ from nymlink.core.store.atomic import atomic_file
 RETRIEVALS: Final = ("sparse", "dense")
 LOSSES: Final = ("triplet", "triplet-sampled", "prototype", "prototype-srn")
 CROSS: Final = "cross-encoder"
-DUAL: Final = ("anchor", "negatives", "preset", "scaling", "pooling")
+DUAL: Final = ("anchor", "negatives", "recipe", "scaling", "pooling")
 OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_steps", *DUAL)
 """Settings of trainings; those in DUAL apply to dual encoders only."""
 
@@ -211,7 +211,7 @@ def main() -> None:
         choices=("own", "batch"),
         help="among whose candidates the nearest wrong concept is sought; the mention's own if not given",
     )
-    parser.add_argument("--preset", choices=("paper", "release"), help="whose constants; the paper's if not given")
+    parser.add_argument("--recipe", help="of nymlink train rerank; further settings override it")
     parser.add_argument("--scaling", choices=("auto", "none"), help="of lengths; auto if not given")
     parser.add_argument("--pooling", choices=("cls", "mean"), help="of both encoders; the base's if not given")
     parser.add_argument("--encoder", help="what dense retrieval uses and training begins with")

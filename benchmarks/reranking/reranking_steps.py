@@ -79,19 +79,23 @@ def train(
         loss: loss of the dual encoder; ``None`` for a cross-encoder.
         settings: further settings.
     """
+    from nymlink.core.toml_settings import make_settings
     from nymlink.train.engine.checkpoint import checkpoints
     from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
-    from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
+    from nymlink.train.settings.recipes import read_recipe
+    from nymlink.train.settings.reranker_trainings import CrossEncoderSettings, RerankSettings
 
-    common: dict[str, Any] = {"corpora": (corpus,), "index": index, "base": encoder, "output": output, **settings}
+    common: dict[str, Any] = {"corpora": [corpus], "index": index, "base": encoder, "output": output, **settings}
     before = max(checkpoints(Path(output) / "checkpoints"), default=0)
     start = time.perf_counter()
     made: CrossEncoderSettings | RerankSettings
     if loss is None:
-        made = CrossEncoderSettings(**common)
+        made = make_settings(CrossEncoderSettings, common)
         result = train_cross_encoder(made, progress=True)
     else:
-        made = RerankSettings(**{"candidates": CANDIDATES, **common}, loss=loss)  # type: ignore[arg-type]  # it says so
+        recipe = common.pop("recipe", None)
+        values = {"candidates": CANDIDATES} if recipe is None else read_recipe(recipe, "rerank")[0]
+        made = make_settings(RerankSettings, {**values, **common, "loss": loss})
         result = train_rerank(made, progress=True)
     steps = result["steps"]
     seconds = time.perf_counter() - start

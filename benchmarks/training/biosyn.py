@@ -65,7 +65,7 @@ SETS: Final[Mapping[str, Set]] = {
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Train an encoder, or resume its training, and report the result."""
     from nymlink.train.names.train_biosyn import train_biosyn
-    from nymlink.train.settings.encoder_recipes import BioSynSettings
+    from nymlink.train.settings.encoder_trainings import BioSynSettings
 
     made = BioSynSettings(corpora=tuple(corpora), vocab=dictionary, base=encoder, output=output, **settings)
     return dict(train_biosyn(made, progress=True))

@@ -49,7 +49,7 @@ def train(
     import torch
 
     from nymlink.train.names.pair_trainings import train_sap
-    from nymlink.train.settings.encoder_recipes import SapSettings
+    from nymlink.train.settings.encoder_trainings import SapSettings
 
     settings = SapSettings(
         vocab=vocab,

@@ -96,7 +96,7 @@ def train(corpora: list[str], dictionary: str, encoder: str, output: str, **sett
     """Print the length of a training, and train an encoder, or resume its training."""
     from nymlink.corpus.read import read_corpus
     from nymlink.train.names.pair_trainings import MentionPairs, train_finetune
-    from nymlink.train.settings.encoder_recipes import FinetuneSettings
+    from nymlink.train.settings.encoder_trainings import FinetuneSettings
     from nymlink.vocabulary.read import open_vocabulary
 
     made = FinetuneSettings(corpora=tuple(corpora), vocab=dictionary, base=encoder, output=output, **settings)

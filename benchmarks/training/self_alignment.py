@@ -116,7 +116,7 @@ def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
 def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Train an encoder, or resume its training."""
     from nymlink.train.names.pair_trainings import train_sap
-    from nymlink.train.settings.encoder_recipes import SapSettings
+    from nymlink.train.settings.encoder_trainings import SapSettings
 
     pairs = str(Path(folder) / "pairs.parquet")
     train_sap(SapSettings(pairs=pairs, base=base, output=output, **settings), progress=True)

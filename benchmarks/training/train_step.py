@@ -85,7 +85,7 @@ def release(vocab: str, base: str, *, steps: int, bfloat16: bool) -> dict[str, A
 def with_nymlink(vocab: str, base: str, *, steps: int, **changes: Any) -> dict[str, Any]:
     """Measure pairs a second of a training by the command, all included."""
     from nymlink.train.names.pair_trainings import train_sap
-    from nymlink.train.settings.encoder_recipes import SapSettings
+    from nymlink.train.settings.encoder_trainings import SapSettings
 
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out"

@@ -21,7 +21,7 @@ from nymlink.encode.model.average import average
 from nymlink.pairs.pairs import PAIRS
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.train.names.pair_trainings import train_sap
-from nymlink.train.settings.encoder_recipes import SapSettings
+from nymlink.train.settings.encoder_trainings import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import mixture
 from recipes.xl_mini.transplant import LONGEST

@@ -24,6 +24,7 @@ from nymlink.core.errors import NymlinkError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
+from nymlink.core.toml_settings import about
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.token_batches import Tokens, tokenise
@@ -35,7 +36,6 @@ from nymlink.train.engine.task import BatchResult
 from nymlink.train.losses.pairwise import InfoNce
 from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
 from nymlink.train.settings.common import EncoderTrainingSettings
-from nymlink.train.settings.fields import about
 from recipes.xl_mini.data import is_general
 from recipes.xl_mini.transplant import LONGEST
 

@@ -23,7 +23,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from nymlink.pairs.pairs import PAIRS
 from nymlink.train.names.pair_trainings import train_sap, train_translation
-from nymlink.train.settings.encoder_recipes import SapSettings, TranslationSettings
+from nymlink.train.settings.encoder_trainings import SapSettings, TranslationSettings
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.xlbel.evaluate import evaluate_languages, find_queries

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
     from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
     from nymlink.train.names.train_biosyn import train_biosyn
-    from nymlink.train.settings.encoder_recipes import (
+    from nymlink.train.settings.encoder_trainings import (
         BioSynSettings,
         FinetuneSettings,
         SapSettings,
         TranslationSettings,
     )
-    from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
+    from nymlink.train.settings.reranker_trainings import CrossEncoderSettings, RerankSettings
     from nymlink.vocabulary.concepts import Concept, Name
     from nymlink.vocabulary.enrich import enrich
     from nymlink.vocabulary.merge.merge import merge
@@ -77,8 +77,8 @@ _HOMES = {
     "nymlink.train.mentions.train_rerankers": "train_cross_encoder train_rerank",
     "nymlink.train.names.pair_trainings": "train_finetune train_sap train_translation",
     "nymlink.train.names.train_biosyn": "train_biosyn",
-    "nymlink.train.settings.encoder_recipes": "BioSynSettings FinetuneSettings SapSettings TranslationSettings",
-    "nymlink.train.settings.reranker_recipes": "CrossEncoderSettings RerankSettings",
+    "nymlink.train.settings.encoder_trainings": "BioSynSettings FinetuneSettings SapSettings TranslationSettings",
+    "nymlink.train.settings.reranker_trainings": "CrossEncoderSettings RerankSettings",
     "nymlink.vocabulary.enrich": "enrich",
     "nymlink.vocabulary.merge.merge": "merge",
     "nymlink.vocabulary.concepts": "Concept Name",

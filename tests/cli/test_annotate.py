@@ -225,17 +225,40 @@ def test_mentions_that_were_written_are_linked_again(
 
 
 def test_options_restrict_and_switch_off(run: Run, index: Path, tmp_path: Path) -> None:
-    ids = tmp_path / "ids.txt"
-    ids.write_text("P:5\nP:16\n", encoding="utf-8")
+    file = tmp_path / "settings.toml"
+    file.write_text('flags = []\n[restriction]\nids = ["P:5", "P:16"]\n', encoding="utf-8")
     arguments = ("annotate", "--index", index, "--text", "No seizures, renal cysts or broad thumbs.")
-    some = run(*arguments, "--ids", ids, "--flags", "none")
+    some = run(*arguments, "--settings", file)
     assert [(values["concept_id"], values["negated"]) for values in objects(some.stdout)] == [
         ("P:5", False),
         ("P:16", False),
     ]
     branch = run(*arguments, "--branch", "P:1")
     assert [values["concept_id"] for values in objects(branch.stdout)] == ["P:16"]
-    assert run(*arguments, "--semantic-type", "modifier").stdout == ""
+    both = run(*arguments, "--settings", file, "--branch", "P:1")
+    assert [(values["concept_id"], values["negated"]) for values in objects(both.stdout)] == [("P:16", False)]
+    file.write_text('min_confidence = 1\n[restriction]\ntypes = ["modifier"]\n', encoding="utf-8")
+    assert run(*arguments, "--settings", file).stdout == ""
+    file.write_text('detector = "given"\nlanguage = "any"\n', encoding="utf-8")
+    assert run(*arguments, "--settings", file).stdout == ""
+    assert run(*arguments, "--settings", file, "--detector", "dictionary").stdout != ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('flags = ["hopeful"]', "no flag 'hopeful'"),
+        ("overlap = true", "unknown settings: overlap (line 1); there are: min_confidence, overlaps, "),
+        ("overlaps = 3", "settings.toml:1: overlaps must be true or false, not 3"),
+        ('[restriction]\nbranch = ["P:1"]', "unknown settings: branch (line 2); there are: branches, "),
+        ("fuzzy_confidence = 2.0", "fuzzy_confidence must be from 0 to 1, not 2.0"),
+        ("flags", "not a TOML file"),
+    ],
+)
+def test_a_wrong_file_of_settings_is_said(run: Run, index: Path, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "settings.toml").write_text(text, encoding="utf-8")
+    done = run("annotate", "--index", index, "--text", "y", "--settings", tmp_path / "settings.toml")
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
 
 
 RESUMABLE = tuple(name for name, format in LINK_FORMATS if format.resumable)
@@ -273,7 +296,7 @@ def test_a_killed_run_is_resumed(
     assert run(*arguments).exit_code != 0
     assert not out.exists()
     annotated.append(True)
-    other = run(*arguments, "--resume", "--flags", "none")
+    other = run(*arguments, "--resume", "--min-confidence", "0.3")
     assert (other.exit_code, "another settings: run without --resume" in other.stderr) == (2, True)
     assert json.loads(out.with_name(f"{out.name}.progress.json").read_text(encoding="utf-8"))["documents"] == 500
     done = run(*arguments, "--resume")
@@ -320,12 +343,11 @@ def test_no_document_is_lost_or_repeated_by_a_kill(run: Run, index: Path, tmp_pa
             (("--text", "y", "--resume", "-o", "out", "--format", name), f"--resume cannot go on with {name}")
             for name in ("sssom", "table", "usagi", "fhir-r5")
         ),
-        (("--text", "y", "--flags", "hopeful"), "no flag 'hopeful'"),
         (("--text", "y", "--branch", "P:99"), "no concept 'P:99'"),
         (("--text", "y", "--detector", "magic"), "no detector 'magic'"),
         (("--text", "y", "--fuzzy"), "not calibrated"),
         (("missing.txt",), "no such file"),
-        (("--text", "y", "--ids", "missing.txt"), "cannot be read"),
+        (("--text", "y", "--settings", "missing.toml"), "no such file"),
     ],
 )
 def test_what_does_not_go_is_said(run: Run, index: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -351,4 +373,3 @@ def test_annotation_is_evaluated(run: Run, index: Path, tmp_path: Path) -> None:
     wrong = run(*arguments, "--augment", path)
     assert wrong.exit_code == 2
     assert "--augment says how given mentions are linked" in wrong.stderr
-    assert "with --annotate" in run("evaluate", "--index", index, "--corpus", path, "--fuzzy").stderr

@@ -187,9 +187,9 @@ class TestLink:
 
     def test_other_weights_take_the_confidences_away(self, run: Run, calibrated: Path, tmp_path: Path) -> None:
         index = shutil.copytree(calibrated, tmp_path / "index")
-        same = run("index", "fuse", index, "--fusion", "weighted")
+        same = run("index", "set", index, "--fusion", "weighted")
         assert (same.exit_code, same.stderr) == (0, "")
-        changed = run("index", "fuse", index, "--weight", "exact=0.5", "--weight", "sparse=0.5")
+        changed = run("index", "set", index, "--weight", "exact=0.5", "--weight", "sparse=0.5")
         assert changed.exit_code == 0
         assert (
             "its calibration learned from other scores, and removed: run `nymlink calibrate` again"

@@ -71,9 +71,11 @@ def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tm
     assert "setting   dense: exact" in said
     result = run("link", "--index", copy, "heart attack")
     assert result.exit_code == 2
-    assert "say where it is now with --encoder" in result.stderr
+    assert "say where it is now (`nymlink index set --encoder`)" in result.stderr
     assert result.stdout == ""
-    result = run("link", "--index", copy, "--encoder", model, "heart attack", "--format", "jsonl")
+    found = run("index", "set", copy, "--encoder", model)
+    assert (found.exit_code, found.stdout) == (0, f"encoder {model} → {copy}\n")
+    result = run("link", "--index", copy, "heart attack", "--format", "jsonl")
     assert result.exit_code == 0, result.stderr
     [candidate] = json.loads(result.stdout)["candidates"]
     assert candidate["concept_id"] == "X:1"
@@ -100,27 +102,26 @@ def test_options_that_mean_nothing_are_refused(run: Run, built: Path, model: Pat
         assert result.exit_code == 2
         assert "Traceback" not in result.output
         assert not (tmp_path / "i").exists()
-    assert run("link", "--encoder", "x", "heart attack").exit_code == 2
-    result = run("link", "--index", built / "index", "--encoder", "x", "heart attack")
+    result = run("index", "set", built / "index", "--encoder", "x")
     assert result.exit_code == 2
     assert "needs no encoder" in result.stderr
 
 
 def test_an_encoder_of_another_width_is_refused(
-    run: Run, dense: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, dense: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(tiny._SIZES, "hidden_size", 48)
-    wide = tiny.folder(tmp_path / "wide")
-    for command in (("link", "heart"), ("evaluate", "--corpus", corpus)):
-        result = run(*command, "--index", dense, "--encoder", wide)
-        assert result.exit_code == 2
-        assert "makes vectors of width 48, but those of the index have width 32" in result.stderr
+    before = (dense / "manifest.json").read_bytes()
+    result = run("index", "set", dense, "--encoder", tiny.folder(tmp_path / "wide"))
+    assert result.exit_code == 2
+    assert "makes vectors of width 48, but those of the index have width 32" in result.stderr
+    assert (dense / "manifest.json").read_bytes() == before
 
 
 def test_fusion_is_chosen_and_fitted(run: Run, dense: Path, corpus: Path, tmp_path: Path) -> None:
     index = shutil.copytree(dense, tmp_path / "index")
     weights = ("--weight", "exact=1", "--weight", "dense=3")
-    result = run("index", "fuse", index, *weights)
+    result = run("index", "set", index, *weights)
     assert result.stdout == f"weighted: exact 0.25, sparse 0, dense 0.75 → {index}\n"
     result = run("index", "fit", index, corpus)
     assert result.exit_code == 0, result.stderr
@@ -132,10 +133,10 @@ def test_fusion_is_chosen_and_fitted(run: Run, dense: Path, corpus: Path, tmp_pa
     assert sum(fitted.values()) == pytest.approx(1)
     run("evaluate", "--index", index, "--corpus", corpus, "--output", tmp_path / "run.json")
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["acc@1"] == pytest.approx(2 / 3)
-    assert run("index", "fuse", index, "--fusion", "reciprocal-rank").exit_code == 0
+    assert run("index", "set", index, "--fusion", "reciprocal-rank").exit_code == 0
     assert "search    dense, weight 0.333" in run("index", "info", index).stdout
     for wrong in ("dense=much", "dense", "density=1", "dense=-1"):
-        result = run("index", "fuse", index, "--weight", wrong)
+        result = run("index", "set", index, "--weight", wrong)
         assert result.exit_code == 2, wrong
         assert "Traceback" not in result.output
 

@@ -49,9 +49,7 @@ def test_mentions_the_dictionary_cannot_know_can_be_left_out(
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["n"] == 3
 
 
-def test_mentions_are_read_in_their_language_with_guesses_or_without(
-    run: Run, built: Path, tmp_path: Path
-) -> None:
+def test_mentions_are_read_in_their_language(run: Run, built: Path, tmp_path: Path) -> None:
     table, errors = tmp_path / "dev.tsv", tmp_path / "errors.tsv"
     table.write_text("mention\tconcept_id\nshort statrue\tX:99\nheart attacks\tX:99\n", encoding="utf-8")
 
@@ -59,11 +57,10 @@ def test_mentions_are_read_in_their_language_with_guesses_or_without(
         result = run("evaluate", "--index", built / "index", "--corpus", table, "--errors", errors, *options)
         assert result.exit_code == 0, result.stderr
         with errors.open(encoding="utf-8", newline="") as file:
-            return [row["query"] for row in csv.DictReader(file, delimiter="\t")]
+            return sorted(row["query"] for row in csv.DictReader(file, delimiter="\t"))
 
-    assert queries() == queries("--language", "en") == ["short stature", "heart attack"]
-    assert queries("--no-guess") == ["short statrue", "heart attack"]
-    assert queries("--language", "ja") == ["short statrue", "heart attacks"]
+    assert queries() == queries("--language", "en") == ["heart attack", "short stature"]
+    assert queries("--language", "ja") == ["heart attacks", "short statrue"]
 
 
 @pytest.mark.parametrize("command", [("evaluate", "--index"), ("calibrate",), ("index", "fit")])
@@ -89,17 +86,9 @@ def test_every_mistake_is_written(run: Run, built: Path, corpus: Path, tmp_path:
     run("evaluate", "--index", built / "index", "--corpus", corpus, "--errors", tmp_path / "errors.tsv")
     with (tmp_path / "errors.tsv").open(encoding="utf-8") as file:
         mistakes = list(csv.DictReader(file, delimiter="\t"))
-    assert [mistake["mention"] for mistake in mistakes] == ["mi", "tiny person", "something"]
-    assert mistakes[2]["why"] == "gold concept is not in the vocabulary"
-
-
-def test_some_mistakes_are_drawn(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
-    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, "--sample", 2)
-    assert run(*arguments, "--errors", tmp_path / "errors.tsv").exit_code == 0
-    assert len((tmp_path / "errors.tsv").read_text(encoding="utf-8").splitlines()) == 3
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert "--errors FILE" in result.stderr
+    why = {mistake["mention"]: mistake["why"] for mistake in mistakes}
+    assert sorted(why) == ["mi", "something", "tiny person"]
+    assert why["something"] == "gold concept is not in the vocabulary"
 
 
 def test_nothing_is_lost_where_nobody_reads_the_report(built: Path, corpus: Path, tmp_path: Path) -> None:
@@ -177,12 +166,6 @@ def test_a_run_to_compare_with_is_read_first(run: Run, built: Path, corpus: Path
     assert f"{bad}: the two runs scored different mentions" in result.stderr
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32])
-def test_a_seed_that_cannot_be_is_said(run: Run, built: Path, corpus: Path, seed: int) -> None:
-    result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--seed", seed)
-    assert (result.exit_code, f"{seed} is not in the range" in result.stderr) == (2, True), result.output
-
-
 def test_figures_are_broken_down(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
     arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, "--output", tmp_path / "run.json")
     result = run(*arguments, "--training", corpus)
@@ -196,15 +179,6 @@ def test_figures_are_broken_down(run: Run, built: Path, corpus: Path, tmp_path: 
     run(*arguments)
     figures = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert "training mentions of gold" not in {row["group"] for row in figures["breakdown"]}
-
-
-def test_bad_lines_of_a_table_of_misspellings_are_said(
-    run: Run, built: Path, corpus: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "typos.txt").write_text("atack||attack\nthis is broken\n", encoding="utf-8")
-    result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--spelling", tmp_path / "typos.txt")
-    assert result.exit_code == 1
-    assert "typos.txt:2: " in result.stderr
 
 
 def test_unusable_input(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:

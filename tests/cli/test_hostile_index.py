@@ -44,7 +44,8 @@ def test_mentions_are_no_answers(dense: Path, tmp_path: Path) -> None:
     index = asking_for(dense, str(encoder), tmp_path)
     done = subprocess.run([*NYMLINK, "link", "--index", index], input=MENTIONS, capture_output=True, check=False)
     named, refused = done.stderr.decode().splitlines()
-    assert named == f"Warning: the index {index} asks for the encoder '{encoder}' (--encoder names another)"
+    advice = "(`nymlink index set --encoder` names another)"
+    assert named == f"Warning: the index {index} asks for the encoder '{encoder}' {advice}"
     assert f"{encoder}/config.json: asks for Python code that comes with the model" in refused
     assert (done.returncode, done.stdout) == (2, b"")
     assert not ran.exists()
@@ -69,10 +70,11 @@ def test_an_encoder_outside_the_index_is_named_and_loaded(run: Run, dense: Path)
     ]
 
 
-def test_an_encoder_that_the_user_names_is_not(run: Run, dense: Path, tmp_path: Path) -> None:
+def test_an_encoder_that_the_user_names_is_loaded_alone(run: Run, dense: Path, tmp_path: Path) -> None:
     index = asking_for(dense, "/nowhere", tmp_path)
-    result = run("link", "--index", index, "--encoder", dense / "encoder", "heart attack")
+    result = run("index", "set", index, "--encoder", dense / "encoder")
     assert (result.exit_code, result.stderr) == (0, "")
+    assert run("link", "--index", index, "heart attack").exit_code == 0
 
 
 def test_a_model_of_the_hub_is_named_before_it_is_asked_for(

@@ -72,10 +72,10 @@ def test_an_index_of_another_version_is_refused(run: Run, built: Path, tmp_path:
 
 def test_weights_are_not_thrown_away_by_a_command_that_sets_nothing(run: Run, built: Path, tmp_path: Path) -> None:
     assert run("index", "build", built / "vocab", "-o", tmp_path / "i", "--encoder", "none").exit_code == 0
-    assert run("index", "fuse", tmp_path / "i", "--weight", "sparse=0.7").exit_code == 0
+    assert run("index", "set", tmp_path / "i", "--weight", "sparse=0.7").exit_code == 0
     before = run("index", "info", tmp_path / "i").stdout
-    refused = run("index", "fuse", tmp_path / "i")
+    refused = run("index", "set", tmp_path / "i")
     assert refused.exit_code == 2
     assert "nymlink index info" in refused.stderr
     assert run("index", "info", tmp_path / "i").stdout == before
-    assert "Set how an index joins its searches" in run("index", "fuse", "--help").stdout
+    assert "Set how an index joins its searches, or where its encoder is" in run("index", "set", "--help").stdout

@@ -49,17 +49,15 @@ def test_options_choose_names(run: Run, built: Path, tmp_path: Path) -> None:
     }
 
 
-def test_trade_names_can_be_left_out(run: Run, tmp_path: Path) -> None:
+def test_kinds_of_names_are_chosen(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(
         "concept_id,name,kind\nD:1,ibuprofen,preferred\nD:1,Advil,tradename\nD:1,2-(4-isobutylphenyl)…,exact\n",
         encoding="utf-8",
     )
     run("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v")
     assert run("pairs", tmp_path / "v", "-o", tmp_path / "p.txt").stdout.startswith("3 pairs")
-    assert run("pairs", tmp_path / "v", "-o", tmp_path / "p.txt", "--no-tradenames").stdout.startswith("1 pairs")
-    refused = run("pairs", tmp_path / "v", "-o", tmp_path / "p.txt", "--no-tradenames", "--kind", "tradename")
-    assert refused.exit_code == 2
-    assert "no kind of name is left" in refused.stderr
+    kinds = ("--kind", "preferred", "--kind", "exact")
+    assert run("pairs", tmp_path / "v", "-o", tmp_path / "p.txt", *kinds).stdout.startswith("1 pairs")
 
 
 def test_concepts_are_held_out_whole(run: Run, built: Path, tmp_path: Path) -> None:

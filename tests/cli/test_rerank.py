@@ -44,7 +44,7 @@ def test_an_order_is_for_the_index_that_it_was_fitted_to(
     warning = f"Warning: {reranker}: it was fitted with an index"
     assert run(*fit).exit_code == 0
     assert all(warning not in run(*command).stderr for command in (evaluate, link))
-    assert run("index", "fuse", index, "--weight", "exact=1", "--weight", "sparse=1").exit_code == 0
+    assert run("index", "set", index, "--weight", "exact=1", "--weight", "sparse=1").exit_code == 0
     for command in (evaluate, link):
         warned = run(*command)
         assert (warned.exit_code, warning in warned.stderr) == (0, True)

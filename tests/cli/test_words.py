@@ -12,6 +12,7 @@ import click
 import pytest
 
 from nymlink.cli import nymlink
+from nymlink.cli.option_groups import GROUPS, GroupedCommand, group_of
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -69,14 +70,32 @@ def test_each_command_has_examples_that_it_would_take(
         COMMANDS[other].make_context(other, example[len(other.split()) :], resilient_parsing=False)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_few_options_in_groups_with_titles(name: str) -> None:
+    command = COMMANDS[name]
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert len(options) <= 15
+    assert isinstance(command, GroupedCommand)
+    assert [option.name for option in options if group_of(option) not in GROUPS] == []
+    said = command.get_help(click.Context(command, info_name=name))
+    titles = [title for title in GROUPS if f"\n{title}:\n" in said]
+    assert set(titles) == {group_of(option) for option in options}
+    assert all(re.search(rf"^  .*{option.opts[-1]}\b", said, re.MULTILINE) for option in options)
+
+
+def test_every_option_of_a_group_is_that_of_a_command() -> None:
+    names = {flag for _, option in OPTIONS for flag in option.opts}
+    assert [flag for flags in GROUPS.values() for flag in flags.split() if flag not in names] == []
+
+
 def test_an_option_is_of_one_kind() -> None:
     kinds = defaultdict(set)
     for _, option in OPTIONS:
         for flag in option.opts:
             kinds[flag].add(kind(option))
     several = {flag: found for flag, found in kinds.items() if len(found) > 1}
-    # Losses may come from other packages; a weight is that of a search, by name, or of a model.
-    assert set(several) <= {"--device", "--kind", "--loss", "--weight"}, several
+    # A weight is that of a search, by name, or of a model.
+    assert set(several) <= {"--device", "--kind", "--weight"}, several
 
 
 def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:

@@ -170,7 +170,11 @@ class Runner:
     def _lend(self, line: str) -> None:
         """Copy what a command reads and the page does not make; one that makes it must not find it in its way."""
         for before, name in pairwise(line.replace("=", " ").split()):
-            if before != "-o" and (self.lent / name).is_dir() and not (self.folder / name).exists():
+            if (
+                before not in ("-o", "--recipe")
+                and (self.lent / name).is_dir()
+                and not (self.folder / name).exists()
+            ):
                 shutil.copytree(self.lent / name, self.folder / name)
 
     def _in_process(self, line: str) -> tuple[int, str]:
@@ -179,7 +183,7 @@ class Runner:
         words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
         if words[0] == "train" or words[:2] == ["encoder", "average"]:
             words = [SUBSTITUTES.get(word, word) for word in words]
-        if words[0] == "train" and not {"--max-steps", "losses", "rank", "recipe"} & set(words):
+        if words[0] == "train" and not {"--max-steps", "losses", "rank", "recipes", "stages"} & set(words):
             words += ["--max-steps", "2"]
         if words[:2] == ["train", "rank"]:
             words += ["--left-out", "300", "--trees", "2"]

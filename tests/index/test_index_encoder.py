@@ -89,7 +89,9 @@ def test_an_encoder_that_has_changed_where_it_was_is_not_asked_for_again(
     shutil.rmtree(place)
     monkeypatch.setitem(tiny._SIZES, "hidden_size", width)
     tiny.folder(place, seed=1)
-    advice = "/m, or how its vectors are made, has changed since: build the index again, or give the encoder as it"
+    advice = (
+        "/m, or how its vectors are made, has changed since: build the index again, or say where the encoder is"
+    )
     for encoder in (place, Encoder.load(place)):
         with pytest.raises(StoreError, match=f"{wrong}.*: /.*{advice}"):
             Index.load(tmp_path / "i", encoder=encoder).match(["heart"], 1)

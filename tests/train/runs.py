@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.train.settings.encoder_recipes import SapSettings, TranslationSettings
+from nymlink.train.settings.encoder_trainings import SapSettings, TranslationSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

@@ -49,22 +49,30 @@ nymlink = TopCommand(
     Measure it:
       nymlink evaluate --index mondo-index --corpus corpus.PubTator.txt
     """,
-    commands={
-        "vocab": "nymlink.cli.vocab:vocab",
-        "index": "nymlink.cli.index:index",
-        "link": "nymlink.cli.link.link:link",
-        "serve": "nymlink.cli.serve:serve",
-        "project": "nymlink.cli.project:project",
-        "annotate": "nymlink.cli.annotate:annotate",
-        "bulk": "nymlink.cli.bulk:bulk",
-        "evaluate": "nymlink.cli.evaluate:evaluate",
-        "calibrate": "nymlink.cli.evaluate:calibrate",
-        "rerank": "nymlink.cli.rerank:rerank",
-        "pairs": "nymlink.cli.pairs:pairs",
-        "encoder": "nymlink.cli.encoder:encoder",
-        "train": "nymlink.cli.train:train",
-        "verify": "nymlink.cli.verify:verify",
-        "plot": "nymlink.cli.plot:plot",
-        "xlbel": "nymlink.cli.xlbel:xlbel",
+    groups={
+        "Vocabularies and indexes": {
+            "vocab": "nymlink.cli.vocab:vocab",
+            "index": "nymlink.cli.index:index",
+        },
+        "Linking": {
+            "link": "nymlink.cli.link.link:link",
+            "annotate": "nymlink.cli.annotate:annotate",
+            "bulk": "nymlink.cli.bulk:bulk",
+            "serve": "nymlink.cli.serve:serve",
+            "project": "nymlink.cli.project:project",
+        },
+        "Measuring": {
+            "evaluate": "nymlink.cli.evaluate:evaluate",
+            "calibrate": "nymlink.cli.evaluate:calibrate",
+            "plot": "nymlink.cli.plot:plot",
+            "xlbel": "nymlink.cli.xlbel:xlbel",
+        },
+        "Training": {
+            "train": "nymlink.cli.train:train",
+            "rerank": "nymlink.cli.rerank:rerank",
+            "pairs": "nymlink.cli.pairs:pairs",
+            "encoder": "nymlink.cli.encoder:encoder",
+        },
+        "Other": {"verify": "nymlink.cli.verify:verify"},
     },
 )

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
 import click
-from click.core import ParameterSource
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.annotator_settings import (
     DICTIONARY_DETECTOR,
     GIVEN_DETECTOR,
     MIN_CONFIDENCE,
-    MIN_FUZZY_CONFIDENCE,
     AnnotatorSettings,
-    Restriction,
 )
 from nymlink.annotation.parallel import Annotated, annotate_stream
 from nymlink.annotation.resume import ResumableLinks, resumable_links
 from nymlink.annotation.texts import JSON_LINES, PLAIN, read_stream, read_texts
-from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
+from nymlink.cli.common import finish, reported_problems, require_files
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal import show_read_progress
+from nymlink.core.toml_settings import make_settings, read_toml
 from nymlink.corpus.documents import Document
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import DistinctIds, source_name
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
-from nymlink.linking.link import FLAGS
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import (
     format_of,
@@ -50,29 +48,9 @@ from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 _OPTIONS: Final = (
     click.option(
         "--fuzzy/--no-fuzzy",
-        default=False,
-        show_default=True,
-        help="Also link phrases that are not exact names, found by search: finds more, several times slower.",
-    ),
-    click.option(
-        "--min-confidence",
-        default=MIN_CONFIDENCE,
-        show_default=True,
-        type=click.FloatRange(0, 1),
-        help="Leave out mentions of less confidence.",
-    ),
-    click.option(
-        "--fuzzy-confidence",
-        default=MIN_FUZZY_CONFIDENCE,
-        show_default=True,
-        type=click.FloatRange(0, 1),
-        help="With --fuzzy: leave out phrases of less confidence.",
-    ),
-    click.option(
-        "--overlaps/--no-overlaps",
-        default=False,
-        show_default=True,
-        help="Keep mentions that overlap; else those of most words are chosen.",
+        default=None,
+        help="Also link phrases that are not exact names, found by search: finds more, several times slower.  "
+        "[default: no-fuzzy]",
     ),
     click.option(
         "--branch",
@@ -82,97 +60,69 @@ _OPTIONS: Final = (
         help="This concept and its descendants only. Repeatable.",
     ),
     click.option(
-        "--semantic-type",
-        "semantic_types",
-        multiple=True,
-        metavar="TYPE",
-        help="Concepts of this type only. Repeatable.",
-    ),
-    click.option(
-        "--source", "sources", multiple=True, metavar="SOURCE", help="Names of this source only. Repeatable."
-    ),
-    click.option("--ids", type=click.Path(path_type=Path), help="The concepts of this file only, an id a line."),
-    click.option(
         "--detector",
-        default="dictionary",
-        show_default=True,
         metavar="NAME",
-        help="What finds mentions: dictionary; given, those that documents come with; spacy:MODEL; hf:MODEL.",
-    ),
-    click.option(
-        "--flags",
-        default=",".join(FLAGS),
-        show_default=True,
-        metavar="LIST",
-        help="What is told of the sentence of a mention, joined by commas; none for nothing.",
+        help="What finds mentions: dictionary; given, those that documents come with; spacy:MODEL; hf:MODEL.  "
+        "[default: dictionary]",
     ),
     click.option(
         "--language",
-        default="en",
-        show_default=True,
         metavar="CODE",
-        help="Language of texts and names, by whose rules words are compared; any for all names, word for word.",
+        help="Language of texts and names, by whose rules words are compared; any for all names, word for word.  "
+        "[default: en]",
+    ),
+    click.option(
+        "--settings",
+        "file",
+        type=click.Path(path_type=Path),
+        help="TOML file with settings of an annotator: min_confidence, fuzzy_confidence, overlaps, flags …, and "
+        "under [restriction] branches, types, sources and ids. Options override it.",
     ),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenSettings:
+    """The settings of an annotator, from a file and from options.
+
+    Attributes:
+        settings: the settings.
+        has_detector: whether they name a detector.
+    """
+
+    settings: AnnotatorSettings
+    has_detector: bool
+
+
 def annotator_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of an annotator, given to the command as ``settings``."""
+    """Add the options of an annotator, given to the command as ``chosen``, :class:`ChosenSettings`."""
 
     @wraps(command)
     def with_settings(
         *,
-        fuzzy: bool,
-        min_confidence: float,
-        fuzzy_confidence: float,
-        overlaps: bool,
+        fuzzy: bool | None,
         branches: tuple[str, ...],
-        semantic_types: tuple[str, ...],
-        sources: tuple[str, ...],
-        ids: Path | None,
-        detector: str,
-        flags: str,
-        language: str,
+        detector: str | None,
+        language: str | None,
+        file: Path | None,
+        min_confidence: float | None = None,
         **others: Any,
     ) -> None:
-        restriction = Restriction(branches=branches, types=semantic_types, sources=sources, ids=_read_ids(ids))
-        command(
-            settings=AnnotatorSettings(
-                min_confidence=min_confidence,
-                overlaps=overlaps,
-                fuzzy=fuzzy,
-                fuzzy_confidence=fuzzy_confidence,
-                restriction=restriction,
-                detector=detector,
-                flags=_flags(flags),
-                language=None if language == "any" else language,
-            ),
-            **others,
-        )
+        values = {} if file is None else read_toml(file)
+        settings = make_settings(AnnotatorSettings, values, path=file)
+        given: dict[str, Any] = {"fuzzy": fuzzy, "detector": detector, "language": language}
+        given["min_confidence"] = min_confidence
+        settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+        if branches:
+            settings = replace(settings, restriction=replace(settings.restriction, branches=branches))
+        if settings.language == "any":
+            settings = replace(settings, language=None)
+        command(chosen=ChosenSettings(settings, detector is not None or "detector" in values), **others)
 
     decorated: Callable[..., None] = with_settings
     for decorate in reversed(_OPTIONS):
         decorated = decorate(decorated)
     return decorated
-
-
-def _flags(text: str) -> tuple[str, ...]:
-    flags = () if text == "none" else tuple(flag.strip() for flag in text.split(","))
-    if unknown := sorted(set(flags) - set(FLAGS)):
-        raise click.BadParameter(f"no flag {unknown[0]!r}: there are {', '.join(FLAGS)}, and none")
-    return flags
-
-
-def _read_ids(path: Path | None) -> tuple[str, ...]:
-    if path is None:
-        return ()
-    try:
-        ids = tuple(dict.fromkeys(path.read_text(encoding="utf-8").split()))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", path=path) from error
-    if not ids:
-        raise InputError("there is no id in it", path=path)
-    return ids
 
 
 _STREAM: Final = Path("-")
@@ -181,19 +131,23 @@ _LOOKED_AT: Final = 64
 """First documents by which it is told whether documents come with mentions: some have none."""
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="Annotate this text. Repeatable.")
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to look for; without it the embedded default."
 )
-@encoder_option
 @click.option(
     "--input-format",
     type=click.Choice([PLAIN, JSON_LINES, *CORPUS_FORMATS.names()]),
     help="Format of the files; told by the content of each if not given.",
 )
 @annotator_options
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    help=f"Leave out mentions of less confidence.  [default: {MIN_CONFIDENCE}]",
+)
 @click.option("--processes", type=click.IntRange(min=1), help="Processes that annotate; one a core if not given.")
 @click.option(
     "-o",
@@ -215,9 +169,8 @@ def annotate(
     files: tuple[Path, ...],
     texts: tuple[str, ...],
     index: Path | None,
-    encoder: str | None,
     input_format: str | None,
-    settings: AnnotatorSettings,
+    chosen: ChosenSettings,
     processes: int | None,
     output: Path | None,
     format: str | None,
@@ -250,8 +203,6 @@ def annotate(
     """
     if files and texts:
         raise click.UsageError("give files or --text, only one of them")
-    if encoder is not None and index is None:
-        raise click.UsageError("--encoder goes with --index: the embedded default needs none")
     if not files and not texts and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("nothing to annotate: give files, --text, or a text on standard input")
     if output == _STREAM:
@@ -266,13 +217,17 @@ def annotate(
         require_files([], given)
     else:
         require_files([output], given)
-    opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
+    opened = default_index(progress=True) if index is None else Index.load(index)
     problems = reported_problems()
     with show_read_progress():
         documents = _documents(files, texts, input_format, problems)
         first = list(islice(documents, _LOOKED_AT))
-        if any(document.mentions for document in first) and not _is_given("detector"):
-            settings = _linking(settings)
+        settings = chosen.settings
+        if any(document.mentions for document in first) and not chosen.has_detector:
+            click.echo(
+                "the documents come with mentions, which are linked: --detector dictionary finds others", err=True
+            )
+            settings = replace(settings, detector=GIVEN_DETECTOR)
         run = _Run(
             Annotator(opened, settings, progress=True),
             chain(first, documents),
@@ -370,21 +325,6 @@ def _documents(
                 if len(files) == 1:
                     raise
                 problems.reject(file, error.line, error.message)
-
-
-def _is_given(name: str) -> bool:
-    """Whether an option was given on the command line."""
-    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
-
-
-def _linking(settings: AnnotatorSettings) -> AnnotatorSettings:
-    """Link the mentions that documents come with."""
-    click.echo("the documents come with mentions, which are linked: --detector dictionary finds others", err=True)
-    return AnnotatorSettings(**{**_fields(settings), "detector": GIVEN_DETECTOR})
-
-
-def _fields(settings: AnnotatorSettings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in AnnotatorSettings.__slots__}
 
 
 def _made_of(

@@ -9,16 +9,13 @@ from typing import Any, Final, get_args
 
 import click
 
-from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.bulk.job import SHARD_ROWS, run_job
 from nymlink.bulk.job_folder import PARTS
 from nymlink.bulk.report import JobReport
 from nymlink.bulk.sources import ROW_FORMATS
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask, Task
-from nymlink.cli.annotate import annotator_options
+from nymlink.cli.annotate import ChosenSettings, annotator_options
 from nymlink.cli.common import (
-    encoder_option,
-    guess_option,
     input_format_option,
     language_option,
     map_column_option,
@@ -28,6 +25,7 @@ from nymlink.cli.common import (
     top_k_option,
 )
 from nymlink.cli.lazy import LazyCommands
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
 
@@ -169,20 +167,16 @@ def absolute(path: Path) -> str:
     return str(path.absolute())
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
-@encoder_option
 @top_k_option
 @target_precision_option
-@guess_option
 @language_option
 @job_options
 def link(
     index: Path,
-    encoder: str | None,
     top_k: int,
     target_precision: float | None,
-    guess: bool,
     language: str | None,
 ) -> Task:
     """Link the mentions of many rows to concepts.
@@ -196,20 +190,17 @@ def link(
     """
     return LinkTask(
         index=absolute(index),
-        encoder=encoder,
         top_k=top_k,
         target_precision=target_precision,
-        guesses=guess,
         language=language,
     )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to look for.")
-@encoder_option
 @annotator_options
 @job_options
-def annotate(index: Path, encoder: str | None, settings: AnnotatorSettings) -> Task:
+def annotate(index: Path, chosen: ChosenSettings) -> Task:
     """Find mentions of concepts in many texts, and link them.
 
     A row is a text. What is found is that of `nymlink annotate`; mentions that documents come with are linked with
@@ -219,10 +210,10 @@ def annotate(index: Path, encoder: str | None, settings: AnnotatorSettings) -> T
     nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated
     nymlink bulk annotate notes.PubTator.txt --index hpo-index -o more-annotated --workers 2
     """
-    return AnnotateTask(index=absolute(index), encoder=encoder, settings=settings)
+    return AnnotateTask(index=absolute(index), settings=chosen.settings)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option(
     "--encoder",
     default=MINI,

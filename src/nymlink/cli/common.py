@@ -82,12 +82,6 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
     return assigned
 
 
-def encoder_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the option ``--encoder MODEL`` of commands that open an index."""
-    help = "Where the encoder of the index is now, if it was moved."
-    return click.option("--encoder", metavar="MODEL", help=help)(command)
-
-
 def language_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add the option ``--language CODE`` of mentions."""
     return click.option(
@@ -113,16 +107,6 @@ def target_precision_option(command: Callable[..., None]) -> Callable[..., None]
         type=click.FloatRange(0, 1),
         help="Link only mentions whose confidence is high enough that this share of the links is right, as "
         "`nymlink calibrate` measured it; others are NIL.",
-    )(command)
-
-
-def guess_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options ``--guess`` and ``--no-guess``."""
-    return click.option(
-        "--guess/--no-guess",
-        default=True,
-        show_default=True,
-        help="Guess the right word for misspelt ones; a link with a guess says so.",
     )(command)
 
 

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from nymlink.cli.common import finish, reported_problems, require_files
+from nymlink.cli.lazy import Commands
 from nymlink.core.errors import MissingExtraError
 from nymlink.core.files import read_lines
 from nymlink.core.store.atomic import atomic_file
@@ -42,9 +43,6 @@ _OPTIONS = (
         "which pools by itself.",
     ),
     click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to."),
-    click.option(
-        "--batch-tokens", type=click.IntRange(min=1), help="Tokens encoded at once, where memory suffices."
-    ),
 )
 
 
@@ -55,7 +53,7 @@ def _loads(command: Callable[..., None]) -> Callable[..., None]:
     return click.argument("model")(command)
 
 
-@click.group()
+@click.group(cls=Commands)
 def encoder() -> None:
     """Describe, run, average and export models that make vectors of names.
 
@@ -175,6 +173,7 @@ def info(model: str, **options: Any) -> None:
 @_loads
 @click.option("--file", required=True, type=click.Path(path_type=Path), help="Names to encode, one a line.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NumPy file to write.")
+@click.option("--batch-tokens", type=click.IntRange(min=1), help="Tokens encoded at once, where memory suffices.")
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),

@@ -17,18 +17,16 @@ from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus, corpus_options
 from nymlink.cli.common import (
-    encoder_option,
     finish,
-    guess_option,
     reported_problems,
     require_files,
-    seed_option,
 )
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_changeable
 from nymlink.evaluation.annotation import annotation_report, evaluate_annotation
-from nymlink.evaluation.breakdown import Mistake, sample_mistakes
+from nymlink.evaluation.breakdown import Mistake, shuffled
 from nymlink.evaluation.calibration_metrics import BINS, COVERAGES, Reliability
 from nymlink.evaluation.evaluation import augment, report
 from nymlink.evaluation.evaluation import evaluate as run
@@ -40,17 +38,14 @@ from nymlink.index.index_folder import store_calibration
 from nymlink.linking.linker import Linker
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability
-from nymlink.text.spelling import read_table
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
-@encoder_option
 @click.option(
     "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated mentions: file or folder."
 )
 @corpus_options
-@guess_option
 @click.option(
     "--augment",
     "augmenting",
@@ -63,11 +58,6 @@ from nymlink.text.spelling import read_table
     multiple=True,
     type=click.Path(path_type=Path),
     help="Training corpus: break the figures down by how often a gold concept occurs there. Repeatable.",
-)
-@click.option(
-    "--spelling",
-    type=click.Path(path_type=Path),
-    help="Misspelt words, one `wrong||right` a line, instead of the built-in table.",
 )
 @click.option(
     "--as-published",
@@ -83,12 +73,6 @@ from nymlink.text.spelling import read_table
     help="Measure annotation instead: find mentions in the texts of the corpus, and compare them with the gold.",
 )
 @click.option(
-    "--fuzzy/--no-fuzzy",
-    default=False,
-    show_default=True,
-    help="With --annotate: also link phrases that are not exact names.",
-)
-@click.option(
     "-o",
     "--output",
     "--json",
@@ -96,33 +80,27 @@ from nymlink.text.spelling import read_table
     type=click.Path(path_type=Path),
     help="JSON file to write: all figures, and ranks.",
 )
-@click.option("--errors", type=click.Path(path_type=Path), help="Write every mistake to this TSV file.")
 @click.option(
-    "--sample", type=click.IntRange(1), help="How many mistakes to write, drawn at random; all without it."
+    "--errors",
+    type=click.Path(path_type=Path),
+    help="TSV file to write: every mistake, in random order, where the first lines are a sample.",
 )
 @click.option(
     "--compare",
     type=click.Path(path_type=Path),
     help="Compare with another run over the same mentions (its --output file): McNemar's exact test.",
 )
-@seed_option("Seed of the bootstrap intervals and of --sample.")
 def evaluate(
     index: Path,
-    encoder: str | None,
     corpus: AnnotatedCorpus,
-    guess: bool,
     augmenting: tuple[Path, ...],
     training: tuple[Path, ...],
-    spelling: Path | None,
     as_published: bool,
     drop_unknown: bool,
     annotating: bool,
-    fuzzy: bool,
     output: Path | None,
     errors: Path | None,
-    sample: int | None,
     compare: Path | None,
-    seed: int,
 ) -> None:
     """Measure linking on an annotated corpus.
 
@@ -133,44 +111,38 @@ def evaluate(
     \b
     nymlink evaluate --index medic-index --corpus CDR_DevelopmentSet.PubTator.txt --type Disease
     nymlink evaluate --index medic-index --corpus processed_test -o run.json
-    nymlink evaluate --index medic-index --corpus processed_dev --errors errors.tsv --sample 100
+    nymlink evaluate --index medic-index --corpus processed_dev --errors errors.tsv
 
     \b
     What is found in the texts themselves, not what given mentions are linked to:
     nymlink evaluate --index hpo-index --corpus GSC --annotate --json run.json
     """
     if annotating:
-        _evaluate_annotation(index, encoder, corpus, fuzzy=fuzzy, output=output)
+        _evaluate_annotation(index, corpus, output)
         return
-    if fuzzy:
-        raise click.UsageError("--fuzzy says how mentions are found, with --annotate")
-    if sample is not None and errors is None:
-        raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
-    require_files((output, errors), (index, corpus.path, *augmenting, *training, spelling, compare))
+    require_files((output, errors), (index, corpus.path, *augmenting, *training, compare))
     other = None if compare is None else read_run(compare)
     problems = reported_problems()
-    table = None if spelling is None else read_table(spelling, problems=problems)
-    opened = Index.load(index, encoder=encoder)
+    opened = Index.load(index)
     gold = corpus.read(problems)
     if augmenting:
         added = [corpus.read_other(path, problems) for path in augmenting]
-        vocabulary = augment(opened.vocabulary, added, spelling=table, as_published=as_published)
+        vocabulary = augment(opened.vocabulary, added, as_published=as_published)
         opened = opened.rebuild(vocabulary, progress=True)
     evaluation = run(
-        Linker(opened, spelling=table, language=corpus.language, guesses=guess),
+        Linker(opened, language=corpus.language),
         gold,
         types=corpus.types,
         training=[corpus.read_other(path, problems) for path in training],
         keep_unknown=not drop_unknown,
         as_published=as_published,
-        seed=seed,
     )
     result = evaluation.to_dict()
     # Files first: the reader of the report may stop reading.
     if output is not None:
         _write_json(output, result)
     if errors is not None:
-        _write_errors(errors, sample_mistakes(evaluation.mistakes, sample, seed=seed))
+        _write_errors(errors, shuffled(evaluation.mistakes))
     click.echo(report(evaluation), nl=False)
     if other is not None:
         for name, test in compare_runs(result, other, path=compare).items():
@@ -181,13 +153,11 @@ def evaluate(
     finish(problems)
 
 
-_OF_LINKING: Final = "guess augmenting training spelling as_published drop_unknown errors sample compare".split()
+_OF_LINKING: Final = "augmenting training as_published drop_unknown errors compare".split()
 """Parameters that say how given mentions are linked."""
 
 
-def _evaluate_annotation(
-    index: Path, encoder: str | None, corpus: AnnotatedCorpus, *, fuzzy: bool, output: Path | None
-) -> None:
+def _evaluate_annotation(index: Path, corpus: AnnotatedCorpus, output: Path | None) -> None:
     """Measure what is found in the texts of a corpus."""
     context = click.get_current_context()
     for parameter in context.command.params:
@@ -198,8 +168,8 @@ def _evaluate_annotation(
             )
     require_files((output,), (index, corpus.path))
     problems = reported_problems()
-    settings = AnnotatorSettings(fuzzy=fuzzy, language=corpus.language or "en")
-    annotator = Annotator.load(index, settings, encoder=encoder, progress=True)
+    settings = AnnotatorSettings(language=corpus.language or "en")
+    annotator = Annotator.load(index, settings, progress=True)
     evaluation = evaluate_annotation(annotator, corpus.read(problems), types=corpus.types)
     if output is not None:
         _write_json(output, evaluation.to_dict())
@@ -219,10 +189,9 @@ def _write_errors(path: Path, mistakes: Sequence[Mistake]) -> None:
         writer.writerows(mistake.to_dict() for mistake in mistakes)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @annotated_corpus
-@encoder_option
 @click.option(
     "--target-precision",
     default=0.9,
@@ -239,7 +208,6 @@ def _write_errors(path: Path, mistakes: Sequence[Mistake]) -> None:
 def calibrate(
     index: Path,
     corpus: AnnotatedCorpus,
-    encoder: str | None,
     target_precision: float,
     test: Path | None,
     plot: Path | None,
@@ -266,7 +234,7 @@ def calibrate(
     problems = reported_problems()
     gold = corpus.read(problems)
     tested = None if test is None else corpus.read_other(test, problems)
-    opened = Index.load(index, encoder=encoder)
+    opened = Index.load(index)
     fitted = fit_calibration(opened, gold, types=corpus.types, language=corpus.language)
     measured = {
         f"{gold.name} (cross-validated)": fitted.annotated,

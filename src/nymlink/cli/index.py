@@ -9,20 +9,27 @@ from typing import Any
 import click
 
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
-from nymlink.cli.common import encoder_option, finish, mapping, reported_problems
+from nymlink.cli.common import finish, mapping, reported_problems
+from nymlink.cli.lazy import Commands
 from nymlink.core.store.output_checks import require_changeable, require_directory
 from nymlink.encode.model.folder import MINI
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS, MOST_EXACT
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
-from nymlink.index.index_folder import KIND, store_fusion
+from nymlink.index.index_folder import KIND, store_encoder, store_fusion
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.features import DEFAULT_PRESET, PRESETS
 from nymlink.linking.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 
+_fusion_option = click.option(
+    "--fusion",
+    type=click.Choice(list(METHODS)),
+    help="Join searches by their weighted scores, or by ranks; unchanged if not given.",
+)
 
-@click.group()
+
+@click.group(cls=Commands)
 def index() -> None:
     """Build, describe and tune indexes, which make vocabularies searchable."""
 
@@ -175,13 +182,9 @@ def _echo_setting(name: str, value: Any) -> None:
     click.echo(f"setting   {name}: {text or 'none'}")
 
 
-@index.command()
+@index.command("set")
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
-@click.option(
-    "--fusion",
-    type=click.Choice(list(METHODS)),
-    help="Join searches by their weighted scores, or by ranks; unchanged if not given.",
-)
+@_fusion_option
 @click.option(
     "--weight",
     "weights",
@@ -189,40 +192,40 @@ def _echo_setting(name: str, value: Any) -> None:
     metavar="SEARCH=WEIGHT",
     help="Weight of a search, 0 for those not named; without any, the defaults. Repeatable.",
 )
-def fuse(index: Path, fusion: str | None, weights: tuple[str, ...]) -> None:
-    """Set how an index joins its searches.
+@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
+def set_(index: Path, fusion: str | None, weights: tuple[str, ...], encoder: str | None) -> None:
+    """Set how an index joins its searches, or where its encoder is.
 
     \b
-    nymlink index fuse mondo-index --fusion reciprocal-rank
-    nymlink index fuse mondo-index --weight exact=0.1 --weight sparse=0.3 --weight dense=0.6
+    nymlink index set mondo-index --fusion reciprocal-rank
+    nymlink index set mondo-index --weight exact=0.1 --weight sparse=0.3 --weight dense=0.6
+    nymlink index set mondo-index --encoder nymlink-mini
     """
-    if fusion is None and not weights:
+    joins = fusion is not None or bool(weights)
+    if not joins and encoder is None:
         raise click.UsageError(
-            "say how the searches are to be joined: give --fusion, --weight or both (`nymlink index info INDEX` "
-            "says how they are joined now)"
+            "say what to set: --fusion, --weight or --encoder (`nymlink index info INDEX` says what is set now)"
         )
     require_changeable(index)
-    opened = Index.load(index)
-    joined = Fusion.of(opened.search.parts, fusion or opened.fusion.method, _weights(weights) or None)
-    store_fusion(index, joined)
-    click.echo(f"{_description(joined)} → {index}")
+    opened = Index.load(index, encoder=encoder)
+    if encoder is not None:
+        # Loaded, it is compared with that of the index.
+        loaded = opened.encoder
+        assert loaded is not None, "an index without an encoder refuses one"
+        assert loaded.name is not None, "it was loaded from a place"
+        store_encoder(index, loaded.name)
+        click.echo(f"encoder {loaded.name} → {index}")
+    if joins:
+        joined = Fusion.of(opened.search.parts, fusion or opened.fusion.method, _weights(weights) or None)
+        store_fusion(index, joined)
+        click.echo(f"{_description(joined)} → {index}")
 
 
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @annotated_corpus
-@encoder_option
-@click.option(
-    "--fusion",
-    type=click.Choice(list(METHODS)),
-    help="Join searches by their weighted scores, or by ranks; unchanged if not given.",
-)
-def fit(
-    index: Path,
-    corpus: AnnotatedCorpus,
-    fusion: str | None,
-    encoder: str | None,
-) -> None:
+@_fusion_option
+def fit(index: Path, corpus: AnnotatedCorpus, fusion: str | None) -> None:
     """Fit the weights of an index's searches on an annotated corpus.
 
     CORPUS holds training or development mentions, never those you will report figures on. The weights with the
@@ -236,7 +239,7 @@ def fit(
     require_changeable(index)
     problems = reported_problems()
     gold = corpus.read(problems)
-    opened = Index.load(index, encoder=encoder)
+    opened = Index.load(index)
     fitted = fit_fusion(opened, gold, method=fusion, types=corpus.types, language=corpus.language)
     store_fusion(index, fitted.after.fusion)
     for label, outcome in (("before", fitted.before), ("after", fitted.after)):

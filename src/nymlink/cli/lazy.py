@@ -13,13 +13,20 @@ from typing import Any, Final, cast
 
 import click
 
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import NymlinkError
 from nymlink.core.terminal import escape_controls
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-class LazyCommands(click.Group):
+class Commands(click.Group):
+    """A group whose commands have their options in groups."""
+
+    command_class = GroupedCommand
+
+
+class LazyCommands(Commands):
     """A group of commands that are imported when they are run: ``{"link": "nymlink.cli.link.link:link"}``."""
 
     def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
@@ -37,11 +44,25 @@ class LazyCommands(click.Group):
 
 
 class TopCommand(LazyCommands):
-    """The command line itself."""
+    """The command line itself: ``{"Linking": {"link": "nymlink.cli.link.link:link"}}``."""
 
-    def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
-        super().__init__(name, help=help, commands=commands)
+    def __init__(self, name: str, *, help: str, groups: Mapping[str, Mapping[str, str]]) -> None:
+        super().__init__(
+            name, help=help, commands={name: home for group in groups.values() for name, home in group.items()}
+        )
+        self._groups = groups
         click.version_option(package_name="nymlink", prog_name="nymlink")(self)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for group in self._groups.values() for name in group]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group."""
+        limit = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
+        for title, names in self._groups.items():
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(limit)) for name, one in commands if one])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _visible_usage():

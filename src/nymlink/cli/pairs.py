@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import require_files, seed_option
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.pairs.pair_files import write_lines, write_pairs
 from nymlink.pairs.pairs import Pairs, Part
@@ -15,7 +16,7 @@ from nymlink.vocabulary.concepts import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 @click.option(
     "-o",
@@ -47,7 +48,6 @@ from nymlink.vocabulary.vocabulary import Vocabulary
     type=click.Choice(KINDS),
     help="Names of this kind only; all but narrow and broad otherwise. Repeatable.",
 )
-@click.option("--no-tradenames", is_flag=True, help="Leave names of kind tradename out.")
 @click.option(
     "--held-out",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -64,7 +64,6 @@ def pairs(
     languages: tuple[str, ...],
     across_languages: bool,
     kinds: tuple[str, ...],
-    no_tradenames: bool,
     held_out: float | None,
     held_out_to: Path | None,
 ) -> None:
@@ -88,9 +87,6 @@ def pairs(
     if (held_out is None) != (held_out_to is None):
         raise click.UsageError("--held-out and --held-out-to go together")
     require_files([None if str(output) == "-" else output, held_out_to], [vocabulary])
-    chosen = set(kinds or SYNONYM_KINDS) - ({"tradename"} if no_tradenames else set())
-    if not chosen:
-        raise click.UsageError("no kind of name is left: --no-tradenames leaves out what --kind asks for")
     opened = Vocabulary.load(vocabulary)
 
     def of(part: Part) -> Pairs:
@@ -99,7 +95,7 @@ def pairs(
             cap=cap,
             seed=seed,
             languages=languages or None,
-            kinds=chosen,
+            kinds=set(kinds or SYNONYM_KINDS),
             across_languages=across_languages,
             held_out=held_out or 0,
             part=part,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from nymlink.cli.common import finish, reported_problems, require_files, seed_option
 from nymlink.cli.lazy import LazyCommands
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import MissingExtraError
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
@@ -41,6 +41,10 @@ plot = LazyCommands(
     },
 )
 
+
+_BATCHES: Final = 4
+_MARGIN: Final = 0.2
+"""Batches whose similarities are drawn, and the margin of mining: that of SapBERT."""
 
 vocabulary_argument = click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 corpus_option = click.option(
@@ -106,7 +110,7 @@ def titles(models: tuple[str, ...]) -> dict[str, str]:
     return {short if last.count(short) == 1 else name: name for short, name in zip(last, models, strict=True)}
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @vocabulary_argument
 @encoders_option("a map for each.")
 @output_option
@@ -149,29 +153,19 @@ def space(
     click.echo(f"{len(sample.texts):,} names of {len(sample.concepts):,} concepts → {output}")
 
 
-def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
-    if not math.isfinite(value):
-        raise click.BadParameter(f"{option.name} must be a finite number, not {value}")
-    return value
-
-
-@click.command()
+@click.command(cls=GroupedCommand)
 @vocabulary_argument
 @encoders_option("a row of histograms for each.")
 @output_option
 @click.option(
     "--batch-pairs", "pairs", default=256, show_default=True, type=click.IntRange(min=2), help="Pairs of a batch."
 )
-@click.option("--batches", default=4, show_default=True, type=click.IntRange(min=1), help="How many batches.")
-@click.option("--margin", default=0.2, show_default=True, callback=_finite, help="Margin of mining.")
 @sample_seed_option
 def similarities(
     vocabulary: Path,
     encoders: tuple[str, ...],
     output: Path,
     pairs: int,
-    batches: int,
-    margin: float,
     seed: int,
 ) -> None:
     """Draw how similar the pairs of training batches are, before and after mining.
@@ -184,20 +178,20 @@ def similarities(
     """
     require_modules("matplotlib", extra="plot", purpose="drawing")
     require_modules("torch", extra="train", purpose="mining")
-    drawn = sample_batches(Vocabulary.load(vocabulary), pairs=pairs, batches=batches, seed=seed)
+    drawn = sample_batches(Vocabulary.load(vocabulary), pairs=pairs, batches=_BATCHES, seed=seed)
     measured = {}
     for title, name in titles(encoders).items():
         encoder = Encoder.load(name)
         encoded = [(encoder.encode(texts), labels) for texts, labels in drawn]
         measured[title] = (
             PairSimilarities.of(encoded, margin=None),
-            PairSimilarities.of(encoded, margin=margin),
+            PairSimilarities.of(encoded, margin=_MARGIN),
         )
-    save_figure(draw_similarities(measured, margin=margin), output)
-    click.echo(f"{batches:,} batches of {pairs:,} pairs → {output}")
+    save_figure(draw_similarities(measured, margin=_MARGIN), output)
+    click.echo(f"{_BATCHES} batches of {pairs:,} pairs → {output}")
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("rerankers", nargs=-1, required=True, metavar="RERANKER...", callback=each_once)
 @click.option(
     "--index", required=True, type=click.Path(path_type=Path), help="Index whose vocabulary has the concepts."
@@ -253,7 +247,7 @@ def contexts(
     finish(problems)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @corpus_option
 @output_option
 def clusters(corpus: Path, output: Path) -> None:
@@ -273,7 +267,7 @@ def clusters(corpus: Path, output: Path) -> None:
     finish(problems)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
 @output_option
 def languages(results: Path, output: Path) -> None:
@@ -297,7 +291,7 @@ def languages(results: Path, output: Path) -> None:
     click.echo(f"{len(by_stage):,} stages in {len(codes):,} languages → {output}")
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @vocabulary_argument
 @encoders_option("a heat map for each.")
 @output_option

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from nymlink.cli.common import finish, map_column_option, mapping, reported_problems
 from nymlink.cli.lazy import LazyCommands
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import StoreError
 from nymlink.core.files import open_buffered
 from nymlink.index.index import Index
@@ -125,7 +126,7 @@ def finish_with(problems: dict[str, Any]) -> None:
     finish(reported)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 @index_option("The index that terms are linked to; without it the embedded default.")
 @click.option("--title", default="", help="What the project is called; without it as its file.")
@@ -146,7 +147,7 @@ def new(file: Path, index: Path | None, title: str) -> None:
 _ROLES: Final = ("code", "frequency", "language", "type")
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 @click.argument("table", type=click.Path(path_type=Path), metavar="TABLE")
 @click.option("--column", help="Name or number of the column of terms; guessed if not given.")
@@ -202,7 +203,7 @@ def add(
     finish_with(added["problems"])
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 @index_option("Where the index of the project is now, if it was moved.")
 def link(file: Path, index: Path | None) -> None:
@@ -215,7 +216,7 @@ def link(file: Path, index: Path | None) -> None:
         link_terms(project, index_of(project, index))
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 def status(file: Path) -> None:
     """Show how far the review of the project FILE is: also while a server has it.
@@ -262,7 +263,7 @@ _SAID: Final = {
 }
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 @click.option("--index", type=click.Path(path_type=Path), help="The other index; without it the embedded default.")
 def rebase(file: Path, index: Path | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from nymlink.cli.common import require_files
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.cli.project import finish_with, index_of, index_option, link_terms, project_argument, reviewer_option
 from nymlink.core.files import open_buffered
 from nymlink.linking.writers.link_files import format_of, standard_output
@@ -22,7 +23,7 @@ from nymlink.project.rows import ReadOnlyError
 from nymlink.project.terms import accept as accept_terms
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 @click.option("--above", required=True, type=click.FloatRange(0, 1), help="Confidence at least.")
 @reviewer_option("Who decides.", required=True)
@@ -44,7 +45,7 @@ def accept(file: Path, above: float, reviewer: str, dry_run: bool) -> None:
     )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 @click.option(
     "--format",
@@ -76,7 +77,7 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
         export_project(project, target, format=name, vocabulary=vocabulary, decided=decided)
 
 
-@click.command("import")
+@click.command("import", cls=GroupedCommand)
 @project_argument
 @click.argument("decisions", type=click.Path(path_type=Path), metavar="DECISIONS")
 @reviewer_option("Who decided, where the file does not say.")
@@ -106,7 +107,7 @@ def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> N
     finish_with(found["problems"])
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @project_argument
 @click.option("--forget", is_flag=True, help="Forget what was learned; decisions stay.")
 @click.option(

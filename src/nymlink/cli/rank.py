@@ -10,7 +10,6 @@ import click
 
 from nymlink.cli.annotated_corpus import AnnotatedCorpus
 from nymlink.cli.common import (
-    encoder_option,
     finish,
     input_format_option,
     language_option,
@@ -19,6 +18,7 @@ from nymlink.cli.common import (
     offsets_option,
     reported_problems,
 )
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
 from nymlink.core.store.output_checks import require_changeable
@@ -39,7 +39,7 @@ _MOST_ELSEWHERE: Final = 10_000
 _DEFAULTS: Final = BoostingSettings()
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @click.option(
     "--corpus",
@@ -67,7 +67,6 @@ _DEFAULTS: Final = BoostingSettings()
 @click.option("--trees", default=_DEFAULTS.trees, show_default=True, type=click.IntRange(1))
 @click.option("--depth", default=_DEFAULTS.depth, show_default=True, type=click.IntRange(1, DEEPEST))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
-@encoder_option
 def rank(
     index: Path,
     corpora: tuple[Path, ...],
@@ -81,7 +80,6 @@ def rank(
     trees: int,
     depth: int,
     seed: int,
-    encoder: str | None,
 ) -> None:
     """Teach an index to put its candidates in order.
 
@@ -103,7 +101,7 @@ def rank(
     require_changeable(index)
     problems = reported_problems()
     # The ranker that there is may be damaged, or of another version.
-    opened = Index.load(index, encoder=encoder).with_ranker(None)
+    opened = Index.load(index).with_ranker(None)
     wanted = left_out if left_out is not None else 0 if corpora or merged else _DEFAULT_LEFT_OUT
     questions: dict[str, LabelledQuestions] = {}
     for path in corpora:

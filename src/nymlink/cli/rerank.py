@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
-from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
+from nymlink.cli.common import finish, reported_problems, require_files
+from nymlink.cli.lazy import Commands
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_changeable
 from nymlink.index.index import Index
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from nymlink.evaluation.reranking import RerankingEvaluation
 
 
-@click.group()
+@click.group(cls=Commands)
 def rerank() -> None:
     """Fit and measure re-rankers, which order candidates by the text around a mention."""
 
@@ -28,7 +29,6 @@ def rerank() -> None:
 @rerank.command()
 @click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
 @annotated_corpus
-@encoder_option
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
 @click.option(
     "--candidates",
@@ -39,7 +39,6 @@ def rerank() -> None:
 def fit(
     reranker: Path,
     corpus: AnnotatedCorpus,
-    encoder: str | None,
     index: Path,
     candidates: int | None,
 ) -> None:
@@ -61,7 +60,7 @@ def fit(
     require_changeable(reranker)
     problems = reported_problems()
     gold = corpus.read(problems)
-    opened = Index.load(index, encoder=encoder)
+    opened = Index.load(index)
     # The vocabulary alone: what was fitted before, to whichever index, is replaced.
     loaded = Reranker.load(reranker, opened.vocabulary, refit=True)
     loaded.candidates = candidates or loaded.candidates
@@ -80,7 +79,6 @@ def fit(
 @rerank.command()
 @click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
 @annotated_corpus
-@encoder_option
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
 @click.option(
     "--training",
@@ -99,7 +97,6 @@ def fit(
 def evaluate(
     reranker: Path,
     corpus: AnnotatedCorpus,
-    encoder: str | None,
     index: Path,
     training: tuple[Path, ...],
     output: Path | None,
@@ -122,7 +119,7 @@ def evaluate(
     problems = reported_problems()
     gold = corpus.read(problems)
     seen = [corpus.read_other(path, problems) for path in training]
-    opened = Index.load(index, encoder=encoder)
+    opened = Index.load(index)
     loaded = Reranker.load(reranker, opened)
     evaluation = evaluate_reranking(
         opened, loaded, gold, types=corpus.types, language=corpus.language, training=seen, progress=True

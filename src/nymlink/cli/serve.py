@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 from platformdirs import user_data_path
 
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.terminal import escape_controls
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option(
     "--index",
     "indexes",

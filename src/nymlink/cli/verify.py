@@ -11,6 +11,7 @@ from typing import Final
 
 import click
 
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import NymlinkError, StoreError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.manifest import find_damage
@@ -58,7 +59,7 @@ class _Verified:
         return (_DAMAGED if self.damaged else _WHOLE) if self.usable else _UNUSABLE
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option(
     "-o",

@@ -11,6 +11,7 @@ import click
 
 from nymlink.cli.common import finish, input_format_option, map_column_option, mapping, reported_problems
 from nymlink.cli.lazy import LazyCommands
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.store.output_checks import require_directory
 from nymlink.sources.catalogue import choose_sources, known_sources, with_translations
 from nymlink.sources.fetch import FetchOptions, cache_folder, read_record
@@ -38,7 +39,7 @@ vocab = LazyCommands(
 )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @input_format_option("the sources", VOCABULARY_FORMATS.names())
@@ -96,7 +97,7 @@ def build(
     finish(problems)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write.")
 @click.option(
@@ -186,7 +187,7 @@ def _list(sources: list[PublishedSource]) -> None:
 _TYPES_SHOWN: Final = 12
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 def info(vocabulary: Path) -> None:
     """Show what a vocabulary holds and where it comes from.
@@ -217,7 +218,7 @@ def info(vocabulary: Path) -> None:
         click.echo(f"source     {source.name} ({details})")
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 @click.argument("text")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="Concepts shown at most.")
@@ -259,7 +260,7 @@ def _show(concept: Concept, names: tuple[Name, ...]) -> None:
         click.echo(line)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option("--branch", "branches", multiple=True, metavar="ID", help="Keep this concept and all below it.")

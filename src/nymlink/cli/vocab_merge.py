@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems, seed_option
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.store.output_checks import require_directory
 from nymlink.core.terminal import track
@@ -32,7 +33,7 @@ _FIGURES = (
 )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option(
@@ -122,7 +123,7 @@ def _table(before: VocabularyCounts, after: VocabularyCounts) -> str:
     return "\n".join([f"{'':{width}}  {'before':>12}  {'after':>12}", *lines])
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option(
     "--with", "meta", required=True, type=click.Path(path_type=Path), help="Vocabulary whose names are borrowed."

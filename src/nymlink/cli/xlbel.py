@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems, require_files, seed_option
+from nymlink.cli.lazy import Commands
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.terminal import show_read_progress
 
 
-@click.group()
+@click.group(cls=Commands)
 def xlbel() -> None:
     """Build and run benchmarks of linking across languages, in the manner of XL-BEL (Liu et al., ACL 2021)."""
 

@@ -79,12 +79,9 @@ def mistakes(
     ]
 
 
-def sample_mistakes(mistakes: Sequence[Mistake], count: int | None, *, seed: int) -> list[Mistake]:
-    """Draw at most ``count`` mistakes at random, in their order; all if ``count`` is ``None``."""
-    if count is None or count >= len(mistakes):
-        return list(mistakes)
-    places = random.Random(seed).sample(range(len(mistakes)), count)
-    return [mistakes[place] for place in sorted(places)]
+def shuffled(mistakes: Sequence[Mistake]) -> list[Mistake]:
+    """Put mistakes into a random order, always the same: the first ones are a sample."""
+    return random.Random(0).sample(mistakes, len(mistakes))
 
 
 def concept_label(vocabulary: Vocabulary, concept_id: str, rows: Iterable[int]) -> str:

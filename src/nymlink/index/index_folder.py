@@ -257,6 +257,21 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
         )
 
 
+def store_encoder(directory: str | Path, place: str) -> None:
+    """Record where the encoder of an index directory is now, in one step.
+
+    Args:
+        directory: the index.
+        place: a folder, or the name of a model; the caller has checked that it is the encoder of the index.
+
+    Raises:
+        StoreError: the index is missing, damaged, or of another format version.
+        OutputError: it cannot be written; nothing was changed.
+    """
+    with _changed_manifest(Path(directory)) as manifest:
+        manifest["settings"]["encoder"]["name"] = place
+
+
 def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, fusion: Fusion) -> None:
     """Calibrate an index directory, or calibrate it anew, in one step.
 

@@ -42,7 +42,7 @@ def test_a_file_of_a_directory_is_not_replaced_by_another(tmp_path: Path) -> Non
 
 def test_nor_is_what_a_training_wrote(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps({"recipe": "sap", "settings": {}, "data": {}}), encoding="utf-8")
-    for name in ("run.json", "config.toml", "metrics.jsonl"):
+    for name in ("run.json", "recipe.toml", "metrics.jsonl"):
         with pytest.raises(OutputError, match="belongs to the training"):
             require_file(tmp_path / name)
     require_file(tmp_path / "picture.png")

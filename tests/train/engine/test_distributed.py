@@ -30,7 +30,7 @@ from nymlink.train.engine.task import BatchResult
 from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.names.self_alignment import NameBatch, NameBatches, SelfAlignmentTask, make_loss
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.encoder_recipes import SapSettings
+from nymlink.train.settings.encoder_trainings import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import same, sap_settings, weights
 from tests.train.small import vocabulary

@@ -13,7 +13,7 @@ import psutil
 import pytest
 import torch
 
-from nymlink.train.settings.encoder_recipes import SapSettings
+from nymlink.train.settings.encoder_trainings import SapSettings
 from tests.train.engine.test_distributed import free_port, torchrun, train
 from tests.train.runs import same, sap_settings, weights
 
@@ -23,7 +23,9 @@ pytestmark = pytest.mark.slow
 def start(place: Path, output: Path) -> list[subprocess.Popen[str]]:
     """Start the same command on both machines."""
     train = ["train", "sap", "--vocab", str(place / "vocab"), "--base", str(place / "base"), "-o", str(output)]
-    train += ["--batch-pairs", "16", "--epochs", "2", "--checkpoint-minutes", "0", "--device", "cpu"]
+    recipe = output.with_suffix(".toml")
+    recipe.write_text("checkpoint_minutes = 0\n", encoding="utf-8")
+    train += ["--batch-pairs", "16", "--epochs", "2", "--device", "cpu", "--recipe", str(recipe)]
     port = free_port()
     started = []
     for rank, address in enumerate(("127.0.0.1", "127.0.0.2")):

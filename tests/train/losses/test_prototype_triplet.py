@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from nymlink.train.losses.prototype_triplet import (
-    PRESETS,
     SoftRadius,
     central_members,
     group_maxima,
@@ -87,8 +86,8 @@ def test_neighbours_and_the_radius_are_those_of_algorithm_1(seed: int) -> None:
     vectors, groups, members = drawn(mentions=14, groups=8)
     assert any(len(own) == 1 for own in members)
     anchors = [own[-1] for own in members]
-    for preset in PRESETS.values():
-        soft = SoftRadius(preset, radius=1.5, device=CPU)
+    for factor, singletons in ((0.0, True), (1.5, False)):
+        soft = SoftRadius(radius=1.5, tolerance=1.0, spread=factor, singletons=singletons, device=CPU)
         away = row_distances(vectors, vectors[anchors][groups])
         near = away <= soft.threshold
         farthest = group_maxima(away, groups, near, len(members))
@@ -98,36 +97,28 @@ def test_neighbours_and_the_radius_are_those_of_algorithm_1(seed: int) -> None:
             included, longest = [], 0.0
             for at in own:
                 distance = apart(vectors[anchors[group]].tolist(), vectors[at].tolist())
-                if distance <= 1.5 + preset.epsilon:
+                if distance <= 1.5 + 1.0:
                     included.append(at)
                     longest = max(longest, distance)
             assert [at for at in own if near[at]] == included
             assert farthest[group].item() == pytest.approx(longest)
-            if len(own) > 1 or preset.singletons:
-                spread = preset.epsilon / preset.learned_spread if preset.learned_spread else 0.0
-                learned = (spread - abs(1.5 - longest)) ** 2 if preset.learned_spread else 0.0
+            if len(own) > 1 or singletons:
+                spread = 1 / factor if factor else 0.0
+                learned = (spread - abs(1.5 - longest)) ** 2 if factor else 0.0
                 losses.append((1.5 - longest) ** 2 + learned)
         loss = soft.loss(farthest, sizes)
         assert loss.item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
         (gradient,) = torch.autograd.grad(loss, soft.lengths)
-        counted = farthest[sizes > (0 if preset.singletons else 1)].tolist()
+        counted = farthest[sizes > (0 if singletons else 1)].tolist()
         assert gradient[0].item() == pytest.approx(2 * (1.5 - sum(counted) / len(counted)), rel=1e-4)
-        assert (gradient[1] != 0) == bool(preset.learned_spread)
-
-
-def test_presets_are_those_of_the_paper_and_of_its_release() -> None:
-    paper, release = PRESETS["paper"], PRESETS["release"]
-    assert (paper.margin, paper.radius, paper.radius_learning_rate) == (1.6, 11, 0.01)
-    assert (paper.epsilon, paper.learned_spread, paper.singletons) == (1, 0, True)
-    assert (release.margin, release.radius, release.radius_learning_rate) == (1.15, 10, 0.01)
-    assert (release.epsilon, release.learned_spread, release.singletons) == (1, 1.5, False)
+        assert (gradient[1] != 0) == bool(factor)
 
 
 def test_how_far_neighbours_are_follows_the_spread_that_is_learned() -> None:
     # Clusters are 1 and 5 wide: the radius comes to 3, and largest distances are 2 from it.
     farthest, sizes = torch.tensor([1.0, 5.0]), torch.tensor([2, 2])
-    for preset, learned in ((PRESETS["paper"], 3 + 1.0), (PRESETS["release"], 3 + 1.5 * 2)):
-        soft = SoftRadius(preset, radius=10.0, device=CPU)
+    for factor, learned in ((0.0, 3 + 1.0), (1.5, 3 + 1.5 * 2)):
+        soft = SoftRadius(radius=10.0, tolerance=1.0, spread=factor, singletons=True, device=CPU)
         assert soft.threshold == pytest.approx(10 + 1)
         optimiser = torch.optim.SGD(soft.parameters(), lr=0.1)
         for _ in range(100):
@@ -138,8 +129,8 @@ def test_how_far_neighbours_are_follows_the_spread_that_is_learned() -> None:
 
 
 def test_the_radius_of_nothing_but_singletons_rests_or_falls() -> None:
-    for preset, expected in (("release", 0.0), ("paper", 121.0)):
-        soft = SoftRadius(PRESETS[preset], radius=11.0, device=CPU)  # type: ignore[index]
+    for singletons, expected in ((False, 0.0), (True, 121.0)):
+        soft = SoftRadius(radius=11.0, tolerance=1.0, spread=0.0, singletons=singletons, device=CPU)
         assert soft.loss(torch.zeros(3), torch.ones(3, dtype=torch.int64)).item() == expected
 
 

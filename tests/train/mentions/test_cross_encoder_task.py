@@ -18,7 +18,7 @@ from nymlink.rerank.inputs import entities
 from nymlink.train.engine.optimiser import Precision
 from nymlink.train.mentions.cross_encoder_task import CrossBatch, CrossEncoderTask, listwise_loss
 from nymlink.train.mentions.reranker_examples import Examples, mentions_in_context
-from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
+from nymlink.train.settings.reranker_trainings import CrossEncoderSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

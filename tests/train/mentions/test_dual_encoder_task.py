@@ -20,12 +20,11 @@ from nymlink.rerank.inputs import entities
 from nymlink.rerank.passages import passages
 from nymlink.train.engine.optimiser import Precision
 from nymlink.train.losses.prototype_triplet import (
-    PRESETS,
     SoftRadius,
 )
 from nymlink.train.mentions.dual_encoder_task import DualEncoderTask, DualEncoderWeights
 from nymlink.train.mentions.reranker_examples import Examples, mentions_in_context
-from nymlink.train.settings.reranker_recipes import RerankSettings
+from nymlink.train.settings.reranker_trainings import RerankSettings
 from tests.encode import tiny
 from tests.train.losses.test_prototype_triplet import apart
 from tests.train.small import vocabulary
@@ -112,7 +111,7 @@ def task_of(
     torch.manual_seed(0)
     dual = DualEncoder.from_encoder(tiny.folder(folder / "base"), DualEncoderConfig(max_length=64))
     examples = replace(Examples.of(index, mentions_in_context(index, [corpus()]), k=given.candidates), **changes)
-    soft = SoftRadius(PRESETS[given.preset], radius=given.radius or 11.0, device=CPU)
+    soft = SoftRadius(radius=given.radius, tolerance=1.0, spread=0.0, singletons=True, device=CPU)
     weights = DualEncoderWeights(dual, soft, learned=given.loss == "prototype-srn")
     tokens = dual.entity_tokens(list(entities(index.vocabulary, examples.concepts.tolist())))
     precision = Precision("float32", CPU)
@@ -121,8 +120,6 @@ def task_of(
         examples,
         tokens,
         given,
-        margin=given.margin or 1.6,
-        radius=given.radius or 11.0,
         precision=precision,
     )
     return task, weights, examples
@@ -262,8 +259,6 @@ def test_without_clusters_of_several_the_unit_is_1(tmp_path: Path, index: Index)
         examples,
         task._weights.dual.entity_tokens(list(entities(index.vocabulary, examples.concepts.tolist()))),
         settings(scaling="auto"),
-        margin=1.6,
-        radius=11.0,
         precision=Precision("float32", CPU),
     )
     figures = lone.start_epoch(0)

@@ -20,7 +20,7 @@ from nymlink.rerank.passages import passages
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.mentions.train_rerankers import train_cross_encoder
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
+from nymlink.train.settings.reranker_trainings import CrossEncoderSettings
 from tests.encode import tiny
 from tests.train.runs import interrupt_forward, metrics, record, same, untimed_metrics
 from tests.train.small import vocabulary
@@ -147,7 +147,7 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
     with pytest.raises(InputError, match="max_length must be at least 32, not 31"):
         train_cross_encoder(replace(given, max_length=31))
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match="cross-encoder trains in one process"):
+    with pytest.raises(InputError, match="cross-encoder runs in one process"):
         train_cross_encoder(given)
     assert not (tmp_path / "out").exists()
     monkeypatch.delenv("WORLD_SIZE")
@@ -159,13 +159,16 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
 
 def test_the_command_trains_and_explains_itself(place: Path, tmp_path: Path) -> None:
     said = CliRunner().invoke(train, ["cross-encoder", "--help"])
-    assert all(f"--{name}" in said.output for name in ("index", "negatives", "batch-mentions", "max-length"))
+    assert all(f"--{name}" in said.output for name in ("index", "recipe", "batch-mentions"))
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text("max_length = 48\n", encoding="utf-8")
     flags = [("corpus", "train.PubTator.txt"), ("index", "index"), ("base", "base")]
     given = [part for name, file in flags for part in (f"--{name}", str(place / file))]
-    given += ["-o", str(tmp_path / "out"), "--max-length", "48", "--max-steps", "1", "--device", "cpu"]
+    given += ["-o", str(tmp_path / "out"), "--max-steps", "1", "--device", "cpu", "--recipe", str(recipe)]
     done = CliRunner().invoke(train, ["cross-encoder", *given])
     assert done.exit_code == 0, done.output
     assert "1 steps, weights of step 1" in done.output
-    for flag, name in (("--candidates", "candidates"), ("--negatives", "negatives")):
-        refused = CliRunner().invoke(train, ["cross-encoder", *given, flag, "0"])
+    for name in ("candidates", "negatives"):
+        recipe.write_text(f"{name} = 0\n", encoding="utf-8")
+        refused = CliRunner().invoke(train, ["cross-encoder", *given])
         assert f"{name} must be at least" in str(refused.exception)

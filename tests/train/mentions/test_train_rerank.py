@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from nymlink.cli.train import train
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.problems import Problems
+from nymlink.core.toml_settings import make_settings
 from nymlink.corpus.documents import Document
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.torch_model import TorchModel
@@ -26,8 +27,8 @@ from nymlink.train.engine.loop import StoppedError
 from nymlink.train.mentions.reranker_training import RerankerEvaluation
 from nymlink.train.mentions.train_rerankers import train_rerank
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.fields import make_settings, read_toml
-from nymlink.train.settings.reranker_recipes import RerankSettings
+from nymlink.train.settings.recipes import read_recipe
+from nymlink.train.settings.reranker_trainings import RerankSettings
 from tests.encode import tiny
 from tests.train.runs import interrupt_forward, metrics, record, same, untimed_metrics
 from tests.train.small import vocabulary
@@ -109,17 +110,14 @@ def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finis
     assert said["result"]["radius"] != 11
 
 
-def test_margin_radius_and_its_rate_are_those_of_the_preset_unless_others_are_given(
-    place: Path, tmp_path: Path
-) -> None:
+def test_margin_radius_and_its_rate_are_those_of_the_settings(place: Path, tmp_path: Path) -> None:
     gaps = []
     for number, (changes, margin, radius, rate) in enumerate(
         [
             ({}, 1.6, 11, 0.01),
-            ({"preset": "release"}, 1.15, 10, 0.01),
-            ({"preset": "release", "margin": 20.0}, 20, 10, 0.01),
-            ({"preset": "release", "radius": 12.0}, 1.15, 12, 0.01),
-            ({"preset": "release", "radius_learning_rate": 0.25}, 1.15, 10, 0.25),
+            ({"margin": 20.0, "radius_spread": 1.5}, 20, 11, 0.01),
+            ({"radius": 12.0}, 1.6, 12, 0.01),
+            ({"radius_learning_rate": 0.25}, 1.6, 11, 0.25),
         ]
     ):
         output = tmp_path / str(number)
@@ -157,11 +155,12 @@ def alone(tmp_path: Path) -> dict[str, Any]:
     return {"corpora": (str(tmp_path / "corpus.PubTator.txt"),), "index": str(tmp_path / "index"), "epochs": 1}
 
 
-@pytest.mark.parametrize(("preset", "radius"), [("paper", pytest.approx(10.98, abs=0.001)), ("release", 10)])
-def test_clusters_of_one_mention_draw_the_radius_to_0_in_the_preset_of_the_paper_alone(
-    place: Path, tmp_path: Path, alone: dict[str, Any], preset: str, radius: float
+@pytest.mark.parametrize(("counted", "radius"), [(True, pytest.approx(10.98, abs=0.001)), (False, 11)])
+def test_clusters_of_one_mention_draw_the_radius_to_0_if_they_count(
+    place: Path, tmp_path: Path, alone: dict[str, Any], counted: bool, radius: float
 ) -> None:
-    assert train_rerank(settings(place, tmp_path / "out", preset=preset, **alone))["radius"] == radius
+    given = settings(place, tmp_path / "out", radius_singletons=counted, **alone)
+    assert train_rerank(given)["radius"] == radius
 
 
 def test_a_batch_without_any_wrong_candidate_teaches_nothing_and_training_goes_on(
@@ -177,11 +176,11 @@ def test_a_file_says_where_wrong_concepts_are_sought(place: Path, tmp_path: Path
     given = settings(place, tmp_path / "out", negatives="batch", max_steps=1)
     train_rerank(given)
     assert record(tmp_path / "out")["settings"]["negatives"] == "batch"
-    written = tmp_path / "out" / "config.toml"
-    assert make_settings(RerankSettings, read_toml(written)) == given
+    written = tmp_path / "out" / "recipe.toml"
+    assert make_settings(RerankSettings, read_recipe(written, "rerank")[0]) == given
     written.write_text(written.read_text(encoding="utf-8").replace('"batch"', '"all"'), encoding="utf-8")
-    with pytest.raises(InputError, match=r"config.toml:\d+: negatives must be one of own, batch, not 'all'"):
-        make_settings(RerankSettings, read_toml(written), path=written)
+    with pytest.raises(InputError, match=r"recipe.toml:\d+: negatives must be one of own, batch, not 'all'"):
+        make_settings(RerankSettings, read_recipe(written, "rerank")[0], path=written)
 
 
 def test_what_is_written_re_ranks(place: Path, finished: Path) -> None:
@@ -283,29 +282,30 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
     with pytest.raises(InputError, match="max_length 128 is more than the model takes"):
         train_rerank(replace(given, max_length=128))
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match="rerank trains in one process"):
+    with pytest.raises(InputError, match="rerank runs in one process"):
         train_rerank(given)
     assert not (tmp_path / "out").exists()
 
 
 def test_the_command_trains_and_explains_itself(place: Path, tmp_path: Path) -> None:
     said = CliRunner().invoke(train, ["rerank", "--help"])
-    assert all(f"--{name}" in said.output for name in ("index", "margin", "radius", "scaling", "mention-start"))
-    assert "--negatives-from [own|batch]" in said.output
-    assert "Prototype, prototype-srn: the anchor, the mention of a cluster" in " ".join(said.output.split())
+    assert all(f"--{name}" in said.output for name in ("index", "corpus", "recipe", "batch-groups"))
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text('max_length = 48\nloss = "triplet"\n', encoding="utf-8")
     flags = [("corpus", "train.PubTator.txt"), ("index", "index"), ("base", "base")]
     given = [part for name, file in flags for part in (f"--{name}", str(place / file))]
-    given += ["-o", str(tmp_path / "out"), "--max-length", "48", "--max-steps", "1", "--loss", "triplet"]
+    given += ["-o", str(tmp_path / "out"), "--recipe", str(recipe), "--max-steps", "1"]
     done = CliRunner().invoke(train, ["rerank", *given])
     assert done.exit_code == 0, done.output
     assert "1 steps, weights of step 1" in done.output
-    refused = CliRunner().invoke(train, ["rerank", *given, "--candidates", "1"])
+    recipe.write_text("candidates = 1\n", encoding="utf-8")
+    refused = CliRunner().invoke(train, ["rerank", *given])
     assert "candidates must be at least 2, not 1" in str(refused.exception)
 
 
 def test_defaults_are_the_published_settings() -> None:
     given = RerankSettings(corpora=("c",), index="i", base="b", output="o")
     published = {"candidates": 64, "batch_groups": 32, "epochs": 6, "max_length": 128, "learning_rate": 1e-5}
-    chosen = {"loss": "prototype-srn", "preset": "paper", "anchor": "random", "mention_start": "marker"}
+    chosen = {"loss": "prototype-srn", "anchor": "random", "mention_start": "marker"}
     chosen["negatives"] = "own"
     assert {name: getattr(given, name) for name in (*published, *chosen)} == published | chosen

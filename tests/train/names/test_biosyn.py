@@ -16,7 +16,7 @@ from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.train_biosyn import train_biosyn
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.encoder_recipes import BioSynSettings
+from nymlink.train.settings.encoder_trainings import BioSynSettings
 from tests.train.runs import (
     interrupt_forward,
     metrics,
@@ -188,7 +188,7 @@ def test_what_cannot_be_trained_on_is_said_before_anything_is_written(
     with pytest.raises(InputError, match="no such"):
         train_biosyn(replace(given, base=str(tmp_path / "nothing")))
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match="biosyn trains in one process only: start it without torchrun"):
+    with pytest.raises(InputError, match="biosyn runs in one process only: start it without torchrun"):
         train_biosyn(given)
     assert not (tmp_path / "out").exists()
 

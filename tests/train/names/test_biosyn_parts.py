@@ -30,7 +30,7 @@ from nymlink.train.names.train_biosyn import (
     SynonymMarginalisationTask,
     append_distinct,
 )
-from nymlink.train.settings.encoder_recipes import BioSynSettings
+from nymlink.train.settings.encoder_trainings import BioSynSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

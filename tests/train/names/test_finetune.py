@@ -11,7 +11,7 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.train.names.pair_trainings import MentionPairs, train_finetune
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.encoder_recipes import FinetuneSettings
+from nymlink.train.settings.encoder_trainings import FinetuneSettings
 from tests.train.small import vocabulary
 
 VOCABULARY = vocabulary(

@@ -17,6 +17,7 @@ from transformers import AutoModel
 from nymlink.core.errors import InputError, NymlinkError, OutputError, StoreError, UnknownNameError
 from nymlink.core.problems import Problems
 from nymlink.core.store.manifest import find_damage
+from nymlink.core.toml_settings import make_settings
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.adapters import load_adapters
 from nymlink.encode.model.token_batches import tokenise
@@ -30,8 +31,8 @@ from nymlink.train.engine.run_folder import RunFolder
 from nymlink.train.losses import LOSSES
 from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.encoder_recipes import SapSettings
-from nymlink.train.settings.fields import make_settings, read_toml
+from nymlink.train.settings.encoder_trainings import SapSettings
+from nymlink.train.settings.recipes import read_recipe
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import STEPS, metrics, record, same, sap_settings, train_though_killed, weights
 from tests.train.small import vocabulary
@@ -78,7 +79,7 @@ def test_the_folder_is_an_encoder_and_says_all_that_is_needed_to_repeat_it(place
     assert said["data"]["vocabulary"]["sources"][0]["licence"] == "CC0"
     assert said["versions"]["torch"] == torch.__version__
     assert said["result"]["steps"] == STEPS
-    assert make_settings(SapSettings, read_toml(finished / "config.toml")).vocab == str(place / "vocab")
+    assert make_settings(SapSettings, read_recipe(finished, "sap")[0]).vocab == str(place / "vocab")
     assert os.uname().nodename not in (finished / "run.json").read_text(encoding="utf-8")
 
 
@@ -203,7 +204,7 @@ def test_nothing_is_left_of_a_training_that_is_replaced(
     with pytest.raises(StoppedError):
         train_sap(settings, restart=True)
     left = {path.name for path in output.iterdir()}
-    assert left == {"run.json", "config.toml", "metrics.jsonl", "checkpoints", "notes.txt"}
+    assert left == {"run.json", "recipe.toml", "metrics.jsonl", "checkpoints", "notes.txt"}
     train_sap(settings)
     assert not (output / "adapters").exists()
     TorchModel.load(output)

@@ -21,7 +21,7 @@ from nymlink.train.losses.base import Loss
 from nymlink.train.losses.pairwise import MultiSimilarity
 from nymlink.train.names.pair_trainings import train_translation
 from nymlink.train.names.self_alignment import NameBatches, SelfAlignmentTask
-from nymlink.train.settings.encoder_recipes import TranslationSettings
+from nymlink.train.settings.encoder_trainings import TranslationSettings
 from tests.train.runs import same, translation_settings, weights
 
 

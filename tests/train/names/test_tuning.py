@@ -13,7 +13,7 @@ from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.names.tuning import add_tuning, write_tuned
 from nymlink.train.settings.common import Tuning
-from nymlink.train.settings.encoder_recipes import SapSettings
+from nymlink.train.settings.encoder_trainings import SapSettings
 from tests.encode import tiny
 
 

@@ -15,9 +15,7 @@ import click
 from click.core import ParameterSource
 
 from nymlink.cli.common import (
-    encoder_option,
     finish,
-    guess_option,
     input_format_option,
     language_option,
     map_column_option,
@@ -30,6 +28,7 @@ from nymlink.cli.common import (
 )
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
+from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit
@@ -62,7 +61,7 @@ _CANDIDATES: Final = 10_000
 """Candidates searched for at once, over all mentions of a batch."""
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @click.option(
     "--file",
@@ -91,10 +90,8 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
 )
-@encoder_option
 @top_k_option
 @target_precision_option
-@guess_option
 @language_option
 @click.option(
     "--rerank",
@@ -129,10 +126,8 @@ def link(
     mapped_columns: tuple[str, ...],
     context: str | None,
     index: Path | None,
-    encoder: str | None,
     top_k: int,
     target_precision: float | None,
-    guess: bool,
     language: str | None,
     rerank: Path | None,
     explain: bool,
@@ -195,8 +190,6 @@ def link(
             "--target-precision goes by the confidence in the first candidate of the index, which --rerank may "
             "change: give one of them"
         )
-    if encoder is not None and index is None:
-        raise click.UsageError("--encoder goes with --index: the embedded default needs none")
     if output == STANDARD_STREAM:
         output = None
     if format is None and output is not None:
@@ -207,7 +200,7 @@ def link(
         require_free_folder(output)
     else:
         require_files([output], [source.file, source.corpus, index, rerank])
-    opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
+    opened = default_index(progress=True) if index is None else Index.load(index)
     # Now: a missing encoder or a damaged file is to be said before any output.
     opened.load_encoder()
     opened.verify()
@@ -216,7 +209,6 @@ def link(
         opened,
         top_k=top_k,
         rerank=reranker,
-        guesses=guess,
         language=language,
         target_precision=target_precision,
     )

@@ -16,7 +16,7 @@ MANIFEST: Final = "manifest.json"
 RECORD: Final = "run.json"
 """The file that records the settings and data of a training (:mod:`nymlink.train.engine.run_folder`)."""
 
-_TRAINING_FILES: Final = (RECORD, "config.toml", "metrics.jsonl")
+_TRAINING_FILES: Final = (RECORD, "recipe.toml", "metrics.jsonl")
 
 
 class Owner(NamedTuple):

@@ -120,8 +120,8 @@ class EncoderRecord:
         if self._was_loaded_as_recorded(encoder):
             # The message must not advise to search with what is there now.
             advice = (
-                f"{self.name}, or how its vectors are made, has changed since: build the index again, or give the "
-                "encoder as it was with --encoder"
+                f"{self.name}, or how its vectors are made, has changed since: build the index again, or say "
+                "where the encoder is as it was (`nymlink index set --encoder`)"
             )
         else:
             name = self.name or "the encoder it was built with"
@@ -210,19 +210,23 @@ class QueryEncoder:
         place = self.record.name if given is None else given
         if place is None:
             raise StoreError(
-                "the index does not know where its encoder is: give it with --encoder", path=self._index
+                "the index does not know where its encoder is: say it (`nymlink index set --encoder`)",
+                path=self._index,
             )
         if given is None and installed(place) is None:
             # Before it is read or fetched: the index may come from a stranger.
             index = "the index" if self._index is None else f"the index {self._index}"
-            warnings.warn(f"{index} asks for {_describe(place)} (--encoder names another)", stacklevel=2)
+            warnings.warn(
+                f"{index} asks for {_describe(place)} (`nymlink index set --encoder` names another)", stacklevel=2
+            )
         try:
             encoder = self.record.load(place)
         except InputError as error:
             if given is not None:
                 raise
             raise StoreError(
-                f"the encoder it was built with cannot be loaded ({error}): say where it is now with --encoder",
+                f"the encoder it was built with cannot be loaded ({error}): say where it is now "
+                "(`nymlink index set --encoder`)",
                 path=self._index,
             ) from error
         self.record.check(encoder, self._index)

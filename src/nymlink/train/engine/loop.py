@@ -107,7 +107,7 @@ class Loop(Generic[B]):
     """Makes all steps of a training, evaluates it, and writes checkpoints.
 
     Args:
-        task: makes the recipe's batches and gradients.
+        task: makes the training's batches and gradients.
         model: holds the trained weights.
         optimiser: updates these weights.
         settings: steps, learning rate, intervals of evaluations and checkpoints.

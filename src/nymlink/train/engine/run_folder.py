@@ -21,14 +21,14 @@ from nymlink.core.json_files import member
 from nymlink.core.store.atomic import LOCK, atomic_directory, atomic_file, locked_folder, output_errors
 from nymlink.core.store.output_checks import require_changeable, require_place
 from nymlink.core.store.ownership import RECORD
+from nymlink.core.toml_settings import differences, to_json, to_toml, weight_settings
 from nymlink.train.engine.checkpoint import checkpoints, prune
 from nymlink.train.engine.distributed import Processes
-from nymlink.train.settings.fields import differences, to_json, to_toml, weight_settings
+from nymlink.train.settings.recipes import RECIPE
 
 FINISHED: Final = -1
 """Returned by :meth:`RunFolder.open` instead of a step if the training is finished."""
 
-_CONFIG: Final = "config.toml"
 _METRICS: Final = "metrics.jsonl"
 _CHECKPOINTS: Final = "checkpoints"
 _RECORD_TYPES: Final[Mapping[str, type[Any]]] = {"recipe": str, "settings": dict, "data": dict}
@@ -44,24 +44,24 @@ class OutputSettings(Protocol):
 
 
 class RunFolder:
-    """A folder with ``run.json``, ``config.toml``, ``metrics.jsonl``, ``checkpoints/``, and at the end the model.
+    """A folder with ``run.json``, ``recipe.toml``, ``metrics.jsonl``, ``checkpoints/``, and at the end the model.
 
     Args:
-        recipe: name of the recipe, for example ``"sap"``.
+        training: name of the training, for example ``"sap"``.
         settings: settings of the training; ``output`` is the folder.
         data: provenance of the data, as JSON values.
 
     Attributes:
         path: the folder.
-        identity: recipe, settings that affect the weights, and data; a resumed training must share them.
+        identity: training, settings that affect the weights, and data; a resumed training must share them.
     """
 
-    def __init__(self, recipe: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
+    def __init__(self, training: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
         self.path = Path(settings.output)
         self._settings = settings
         recorded = to_json(settings)
         self.identity: dict[str, Any] = {
-            "recipe": recipe,
+            "recipe": training,
             "settings": weight_settings(type(settings), recorded),
             "data": dict(data),
         }
@@ -123,12 +123,14 @@ class RunFolder:
             self.checkpoints.mkdir(exist_ok=True)
         # Only now, without a result in the record: a result promises a model.
         self._remove_model()
-        with atomic_file(self.path / _CONFIG) as partial:
-            partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
+        with atomic_file(self.path / RECIPE) as partial:
+            partial.write_text(
+                to_toml({"train": self._record["recipe"], **self._record["settings"]}), encoding="utf-8"
+            )
         return max(checkpoints(self.checkpoints), default=0)
 
     def require_same(self) -> None:
-        """Check that the folder is empty, or holds a training with the same recipe, settings, and given data.
+        """Check that the folder is empty, or holds a training of the same kind, settings and given data.
 
         Raises:
             OutputError: the folder does not hold a training.
@@ -182,9 +184,9 @@ class RunFolder:
         _write_record(self.path, self._record)
 
     def _check(self, before: Mapping[str, Any]) -> None:
-        """Raise ``InputError`` if the recipe, settings or data in the folder differ."""
+        """Raise ``InputError`` if the training, settings or data in the folder differ."""
         now = self.identity
-        differing = differences({"recipe": before["recipe"]}, {"recipe": now["recipe"]})
+        differing = differences({"training": before["recipe"]}, {"training": now["recipe"]})
         differing += differences(weight_settings(type(self._settings), before["settings"]), now["settings"])
         if not differing:
             changed = (name for name, value in now["data"].items() if before["data"].get(name) != value)
@@ -223,7 +225,7 @@ def remove_training(path: Path) -> None:
     with output_errors(path):
         _remove_model(path, record)
         prune(path / _CHECKPOINTS, keep=())
-        for name in (_CONFIG, _METRICS, RECORD):
+        for name in (RECIPE, _METRICS, RECORD):
             (path / name).unlink(missing_ok=True)
         for folder in (path / _CHECKPOINTS, path):
             with suppress(OSError):  # not empty

@@ -1,4 +1,4 @@
-"""The interface between a recipe and the training loop, and the state of a training."""
+"""What a kind of training gives the training loop, and the state of a training."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BatchResult:
 
 
 class Task(Protocol[B]):
-    """A recipe's part of a training: its batches and their gradients.
+    """The batches of a training and their gradients.
 
     Attributes:
         unit: unit of batch sizes, for example ``"pairs"``.

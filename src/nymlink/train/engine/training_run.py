@@ -63,7 +63,7 @@ def run_training(
     """Make the remaining steps of a training; other arguments and errors as in :mod:`nymlink.train.engine.loop`.
 
     Args:
-        task: makes the recipe's batches and gradients.
+        task: makes the training's batches and gradients.
         weights: holds all trained weights.
         optimiser: updates these weights.
         settings: steps, learning rate, intervals of evaluations and checkpoints.
@@ -113,7 +113,7 @@ def finish_training(
         folder: folder of the training.
         write: writes the model's files into a directory.
         state: state after the last step.
-        result: the recipe's part of the result, as JSON values.
+        result: the training's part of the result, as JSON values.
 
     Returns:
         The whole result.

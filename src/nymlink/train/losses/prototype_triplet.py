@@ -9,43 +9,9 @@ loss.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Final, Literal
 
 import torch
 from torch import Tensor, nn
-
-Preset = Literal["paper", "release"]
-
-
-@dataclass(frozen=True, slots=True)
-class LossConstants:
-    """The constants of a preset, in the lengths of the paper's encoder.
-
-    Attributes:
-        margin: margin of the triplet loss.
-        radius: initial radius λ.
-        radius_learning_rate: learning rate of the radius.
-        epsilon: ε, the tolerance of a neighbour beyond the radius.
-        learned_spread: 0 for a constant ε. Otherwise ε is this factor times the learned spread of largest
-            distances about the radius, with the initial value ``epsilon``.
-        singletons: whether clusters of one mention (largest distance 0) count for the radius.
-    """
-
-    margin: float
-    radius: float
-    radius_learning_rate: float
-    epsilon: float
-    learned_spread: float
-    singletons: bool
-
-
-PRESETS: Final[dict[Preset, LossConstants]] = {
-    "paper": LossConstants(1.6, 11.0, 0.01, 1.0, 0.0, True),
-    "release": LossConstants(1.15, 10.0, 0.01, 1.0, 1.5, False),
-}
-"""Constants of the paper for BC5CDR (for MedMentions: margin 1.2, radius learning rate 0.005), and of the authors'
-code."""
 
 
 def triplet_loss(queries: Tensor, positives: Tensor, negatives: Tensor, *, margin: float) -> Tensor:
@@ -142,22 +108,30 @@ def nearest_concept(anchors: Tensor, concepts: Tensor, allowed: Tensor) -> Tenso
 class SoftRadius(nn.Module):
     """The learned radius of an anchor's neighbours; Le & Nguyen (2023), algorithm 1.
 
+    Args:
+        radius: initial radius λ, in the lengths of the encoder.
+        tolerance: initial ε, the tolerance of a neighbour beyond the radius.
+        spread: 0 for a constant ε. Otherwise ε is this factor times the learned spread of largest distances about
+            the radius.
+        singletons: whether clusters of one mention (largest distance 0) count for the radius.
+        device: where the lengths are.
+
     Attributes:
-        lengths: (2): the radius λ, and the spread of largest distances about it (see
-            :attr:`LossConstants.learned_spread`).
+        lengths: (2): the radius λ, and the spread of largest distances about it.
     """
 
-    def __init__(self, constants: LossConstants, *, radius: float, device: torch.device) -> None:
+    def __init__(
+        self, *, radius: float, tolerance: float, spread: float, singletons: bool, device: torch.device
+    ) -> None:
         super().__init__()
-        self._constants = constants
-        spread = constants.epsilon / (constants.learned_spread or 1.0)
-        self.lengths = nn.Parameter(torch.tensor([radius, spread], device=device))
+        self._factor, self._learns_spread, self._singletons = spread or 1.0, bool(spread), singletons
+        self.lengths = nn.Parameter(torch.tensor([radius, tolerance / self._factor], device=device))
 
     @property
     def threshold(self) -> float:
         """Largest distance of a neighbour: λ + ε."""
         radius, spread = self.lengths.tolist()
-        return float(radius + spread * (self._constants.learned_spread or 1.0))
+        return float(radius + spread * self._factor)
 
     def loss(self, farthest: Tensor, sizes: Tensor) -> Tensor:
         """Compute the loss of the radius, (λ − r)², and of a learned spread; algorithm 1, line 13.
@@ -169,10 +143,10 @@ class SoftRadius(nn.Module):
         Returns:
             (): mean over the clusters that count; 0 for none.
         """
-        farthest = farthest.detach() if self._constants.singletons else farthest.detach()[sizes > 1]
+        farthest = farthest.detach() if self._singletons else farthest.detach()[sizes > 1]
         radius, spread = self.lengths
         rows = (radius - farthest).square()
-        if self._constants.learned_spread:
+        if self._learns_spread:
             rows = rows + (spread - (radius.detach() - farthest).abs()).square()
         total: Tensor = rows.sum()
         return total / max(len(rows), 1)

@@ -23,7 +23,7 @@ from nymlink.train.engine.gradient_cache import EncodedBatch
 from nymlink.train.engine.optimiser import Precision
 from nymlink.train.engine.task import BatchResult
 from nymlink.train.mentions.reranker_examples import Examples
-from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
+from nymlink.train.settings.reranker_trainings import CrossEncoderSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

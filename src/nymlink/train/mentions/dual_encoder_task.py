@@ -35,7 +35,7 @@ from nymlink.train.losses.prototype_triplet import (
     triplet_loss,
 )
 from nymlink.train.mentions.reranker_examples import Examples
-from nymlink.train.settings.reranker_recipes import RerankSettings
+from nymlink.train.settings.reranker_trainings import RerankSettings
 
 _MEASURED: Final = 512
 """Clusters of the first batches, from which the unit of lengths is computed."""
@@ -91,8 +91,6 @@ class DualEncoderTask:
         examples: mentions with candidates.
         entities: inputs of the examples' concepts.
         settings: the settings.
-        margin: margin of the triplet loss.
-        radius: mean radius of clusters in units of ``unit_length``, for the setting ``scaling``.
         precision: the precision to compute in.
         progress: show progress if standard error is a terminal.
 
@@ -110,8 +108,6 @@ class DualEncoderTask:
         entities: Tokens,
         settings: RerankSettings,
         *,
-        margin: float,
-        radius: float,
         precision: Precision,
         progress: bool = False,
     ) -> None:
@@ -120,8 +116,6 @@ class DualEncoderTask:
         self._mentions = weights.dual.passage_tokens(examples.passages)
         self._entities = entities
         self._settings = settings
-        self._margin = margin
-        self._radius = radius
         self._precision = precision
         self._progress = progress
         self._epoch: int | None = None
@@ -140,7 +134,7 @@ class DualEncoderTask:
         if epoch == self._epoch:
             return None
         if epoch == 0 and self._settings.scaling == "auto":
-            self.unit_length = self._mean_radius() / self._radius or 1.0
+            self.unit_length = self._mean_radius() / self._settings.radius or 1.0
         self._negatives = self._nearest_wrong_candidates()
         self._epoch = epoch
         return {"with_gold": self._examples.with_gold, "unit_length": self.unit_length}
@@ -207,7 +201,7 @@ class DualEncoderTask:
         queries = prototypes(vectors, groups, neighbours, count)[torch.from_numpy(usable).to(device)]
         loss = triplet_loss(
             *(rows / self.unit_length for rows in (queries, concepts[positive], concepts[negative])),
-            margin=self._margin,
+            margin=self._settings.margin,
         )
         scale = self._precision.scale
         gradients = torch.autograd.grad(loss * scale, [vectors, concepts])

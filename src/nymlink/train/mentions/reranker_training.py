@@ -1,4 +1,4 @@
-"""Training of a re-ranker with any recipe, and its evaluation: candidates before and after re-ranking."""
+"""Training of a re-ranker, and its evaluation: candidates before and after re-ranking."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from nymlink.train.mentions.reranker_examples import (
     retrieve_concepts,
 )
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.reranker_recipes import RerankerTrainingSettings
+from nymlink.train.settings.reranker_trainings import RerankerTrainingSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Score = Callable[[Vocabulary, Sequence[Passage], Sequence[Rows]], Sequence[Scores]]
@@ -159,14 +159,14 @@ class RerankerData:
 
 @dataclass(frozen=True, slots=True)
 class RerankerSetup:
-    """The recipe's objects for the training loop.
+    """The training's objects for the training loop.
 
     Attributes:
         task: makes batches and gradients.
         weights: holds all trained weights.
         optimiser: updates these weights.
         score: scores held-out mentions with the current weights.
-        result: returns the recipe's part of the result, for the final weights, as JSON values.
+        result: returns the training's part of the result, for the final weights, as JSON values.
     """
 
     task: Task[Any]
@@ -177,7 +177,7 @@ class RerankerSetup:
 
 
 def train_reranker(
-    recipe: str,
+    training: str,
     settings: S,
     initial_model: Callable[[S, torch.device], M],
     setup: Callable[[M, RerankerData, S, Precision], RerankerSetup],
@@ -189,7 +189,7 @@ def train_reranker(
     """Train a re-ranker in one process, or resume its training; a finished training is not changed.
 
     Args:
-        recipe: name of the recipe, for the record.
+        training: name of the training, for the record.
         settings: the settings.
         initial_model: makes the model to train.
         setup: makes task and optimiser of the model on the data.
@@ -203,7 +203,7 @@ def train_reranker(
         InputError: ``torchrun`` started several processes.
     """
     if process_count() > 1:
-        raise InputError(f"the recipe {recipe} trains in one process only: start it without torchrun")
+        raise InputError(f"the training {training} runs in one process only: start it without torchrun")
     device = find_device(settings.device)
     precision = Precision.of(settings.precision, device)
     settings = resolve_device(settings)
@@ -211,7 +211,7 @@ def train_reranker(
         torch.manual_seed(settings.seed)
         model = initial_model(settings, device)
         data = _open_data(settings, model.settings.max_length, problems or Problems())
-        folder = RunFolder(recipe, settings, {"base": model.fingerprint, **data.provenance})
+        folder = RunFolder(training, settings, {"base": model.fingerprint, **data.provenance})
         prepare_model(model, device)
         until_done.enter_context(folder.locked())
         start = folder.open(SINGLE, device, restart=restart)

@@ -22,11 +22,11 @@ from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig, DualScor
 from nymlink.rerank.inputs import entities
 from nymlink.train.engine.loop import trainable_parameters
 from nymlink.train.engine.optimiser import Precision, adam, adamw
-from nymlink.train.losses.prototype_triplet import PRESETS, SoftRadius
+from nymlink.train.losses.prototype_triplet import SoftRadius
 from nymlink.train.mentions.cross_encoder_task import CrossEncoderTask
 from nymlink.train.mentions.dual_encoder_task import DualEncoderTask, DualEncoderWeights
 from nymlink.train.mentions.reranker_training import RerankerData, RerankerSetup, held_out_scores, train_reranker
-from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
+from nymlink.train.settings.reranker_trainings import CrossEncoderSettings, RerankSettings
 
 
 def train_rerank(
@@ -54,21 +54,20 @@ def _initial_model(settings: RerankSettings, device: torch.device) -> DualEncode
 def _setup(
     dual: DualEncoder, data: RerankerData, settings: RerankSettings, precision: Precision, *, progress: bool
 ) -> RerankerSetup:
-    constants = PRESETS[settings.preset]
-    margin = constants.margin if settings.margin is None else settings.margin
-    radius = constants.radius if settings.radius is None else settings.radius
-    rate = settings.radius_learning_rate
     learned = settings.loss == "prototype-srn"
-    weights = DualEncoderWeights(
-        dual, SoftRadius(constants, radius=radius, device=precision.device), learned=learned
+    radius = SoftRadius(
+        radius=settings.radius,
+        tolerance=settings.radius_tolerance,
+        spread=settings.radius_spread,
+        singletons=settings.radius_singletons,
+        device=precision.device,
     )
+    weights = DualEncoderWeights(dual, radius, learned=learned)
     task = DualEncoderTask(
         weights,
         data.examples,
         dual.entity_tokens(list(entities(data.vocabulary, data.examples.concepts.tolist()))),
         settings,
-        margin=margin,
-        radius=radius,
         precision=precision,
         progress=progress,
     )
@@ -77,7 +76,7 @@ def _setup(
         weights.radius.lengths,
         learning_rate=settings.learning_rate,
         weight_decay=settings.weight_decay,
-        extra_learning_rate=constants.radius_learning_rate if rate is None else rate,
+        extra_learning_rate=settings.radius_learning_rate,
     )
     return RerankerSetup(
         task,

@@ -1,4 +1,4 @@
-"""Training of an encoder with any recipe, and its evaluation: held-out mentions and their nearest names."""
+"""Training of an encoder, and its evaluation: held-out mentions and their nearest names."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ S = TypeVar("S", bound=EncoderTrainingSettings)
 
 
 class EncoderTask(Task[B], Protocol):
-    """The task of a recipe that encodes names."""
+    """The task of a training of encoders."""
 
     def names_cut(self) -> tuple[int, int]:
         """Count the truncated and the encoded names so far, in all processes."""
@@ -146,13 +146,13 @@ class EncoderTask(Task[B], Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrainingSetup(Generic[B]):
-    """The recipe's objects for the training loop.
+    """The training's objects for the training loop.
 
     Attributes:
         task: makes batches and gradients.
-        weights: holds all trained weights: of the encoder and of the recipe.
+        weights: holds all trained weights: of the encoder and of the task.
         optimiser: updates these weights.
-        result: returns the recipe's part of the result, for the final weights, as JSON values.
+        result: returns the training's part of the result, for the final weights, as JSON values.
     """
 
     task: EncoderTask[B]
@@ -175,7 +175,7 @@ class TrainingData(Generic[B]):
 
 
 def train_encoder(
-    recipe: str,
+    training: str,
     settings: EncoderTrainingSettings,
     open_data: Callable[[Path, Problems], TrainingData[B]],
     *,
@@ -186,7 +186,7 @@ def train_encoder(
     """Train an encoder, or resume its training; a finished training is not changed.
 
     Args:
-        recipe: name of the recipe, for the record.
+        training: name of the training, for the record.
         settings: the settings.
         open_data: opens the data, given a temporary folder and the collector of broken input.
         restart: replace a training in the output folder instead of resuming it.
@@ -194,8 +194,8 @@ def train_encoder(
         problems: collects broken input.
 
     Returns:
-        ``steps`` made, ``weights_of_step`` (the step of the final weights), its ``figures``, and the recipe's own
-        values; empty in all processes but the first.
+        ``steps`` made, ``weights_of_step`` (the step of the final weights), its ``figures``, and values of
+        this kind of training; empty in all processes but the first.
 
     Raises:
         InputError: the input is unusable, or the output folder holds a different training.
@@ -226,7 +226,7 @@ def train_encoder(
             )
             provenance = {"base": weights_digest(model.transformer.state_dict()), **data.provenance}
             provenance |= {f"evaluation.{name}": corpus.describe() for name, corpus in evaluations.items()}
-            folder = RunFolder(recipe, settings, provenance)
+            folder = RunFolder(training, settings, provenance)
             _prepare(model, settings, device)
             start = 0
             if processes.first:

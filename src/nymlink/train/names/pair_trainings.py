@@ -26,7 +26,7 @@ from nymlink.pairs.translations import TranslationPairs, parse_languages, read_t
 from nymlink.text.normalise import normalise
 from nymlink.train.annotated_queries import annotated_queries, describe_corpus, no_concept_error
 from nymlink.train.names.self_alignment import PairData, train_on_pairs
-from nymlink.train.settings.encoder_recipes import FinetuneSettings, SapSettings, TranslationSettings
+from nymlink.train.settings.encoder_trainings import FinetuneSettings, SapSettings, TranslationSettings
 from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -234,7 +234,7 @@ class PairData:
 
 
 def train_on_pairs(
-    recipe: str,
+    training: str,
     settings: AlignmentSettings,
     open_pairs: Callable[[Path, Problems], PairData],
     *,
@@ -274,4 +274,4 @@ def train_on_pairs(
 
         return TrainingData(data.provenance, setup)
 
-    return train_encoder(recipe, settings, open_data, restart=restart, progress=progress, problems=problems)
+    return train_encoder(training, settings, open_data, restart=restart, progress=progress, problems=problems)

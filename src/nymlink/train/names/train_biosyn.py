@@ -39,7 +39,7 @@ from nymlink.train.engine.optimiser import Precision, adam
 from nymlink.train.engine.task import BatchResult
 from nymlink.train.losses.pairwise import marginal_likelihood_loss
 from nymlink.train.names.encoder_training import Encode, TrainingData, TrainingSetup, train_encoder
-from nymlink.train.settings.encoder_recipes import BioSynSettings
+from nymlink.train.settings.encoder_trainings import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 _NAMES: Final = 1 << 14
@@ -301,7 +301,7 @@ def train_biosyn(
         InputError: ``torchrun`` started several processes.
     """
     if process_count() > 1:
-        raise InputError("the recipe biosyn trains in one process only: start it without torchrun")
+        raise InputError("the training biosyn runs in one process only: start it without torchrun")
     open_data = partial(_open_data, settings, progress)
     return train_encoder("biosyn", settings, open_data, restart=restart, progress=progress, problems=problems)
 

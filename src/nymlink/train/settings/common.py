@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from nymlink.core.toml_settings import about
 from nymlink.encode.model.encoder_settings import Pooling
-from nymlink.train.settings.fields import about
 
 Device = Literal["auto", "cpu", "cuda"]
 PrecisionName = Literal["auto", "float32", "bfloat16", "float16"]
@@ -36,23 +36,19 @@ class RunSettings:
         )
     )
     seed: int = field(default=0, metadata=about("seed of the random numbers"))
-    epochs: int = field(default=1, metadata=about("epochs: passes over the training data", paper="1"))
+    epochs: int = field(default=1, metadata=about("epochs: passes over the training data"))
     max_steps: int | None = field(
         default=None, metadata=about("end after this number of steps, even within an epoch")
     )
-    learning_rate: float = field(default=2e-5, metadata=about("learning rate", paper="2e-5"))
-    weight_decay: float = field(
-        default=0.01, metadata=about("weight decay of AdamW, on all parameters", paper="0.01")
-    )
+    learning_rate: float = field(default=2e-5, metadata=about("learning rate"))
+    weight_decay: float = field(default=0.01, metadata=about("weight decay of AdamW, on all parameters"))
     schedule: Schedule = field(
         default="constant",
-        metadata=about(
-            "learning rate after the warm-up: constant, or a linear or cosine decay to 0", paper="constant"
-        ),
+        metadata=about("learning rate after the warm-up: constant, or a linear or cosine decay to 0"),
     )
     warm_up: float = field(
         default=0.0,
-        metadata=about("warm-up: share of the steps in which the learning rate rises from 0", paper="0"),
+        metadata=about("warm-up: share of the steps in which the learning rate rises from 0"),
     )
     device: Device = field(
         default="auto", metadata=about("device: cpu, cuda, or auto: the GPU if there is one", matters=False)
@@ -61,7 +57,6 @@ class RunSettings:
         default="auto",
         metadata=about(
             "precision of matrix products: float32, bfloat16, float16, or auto: the fastest on the device",
-            paper="float16",
         ),
     )
     checkpoint_minutes: float = field(
@@ -107,19 +102,18 @@ class EncoderTrainingSettings(RunSettings):
         default=None,
         metadata=about(
             "vector of a name: cls (first token) or mean (of its tokens); if not given, that of the base",
-            paper="cls",
         ),
     )
     max_length: int = field(
-        default=25, metadata=about("tokens that names are truncated to, special tokens included", paper="25")
+        default=25, metadata=about("tokens that names are truncated to, special tokens included")
     )
     tuning: Tuning = field(
         default="full",
-        metadata=about("weights to train: full (all), adapters (bottleneck layers) or lora", paper="full"),
+        metadata=about("weights to train: full (all), adapters (bottleneck layers) or lora"),
     )
     adapter_reduction: int = field(
         default=16,
-        metadata=about("adapters: width of the model divided by the width of an adapter", paper="1 and 16"),
+        metadata=about("adapters: width of the model divided by the width of an adapter"),
     )
     lora_rank: int = field(default=16, metadata=about("lora: rank of the update of a matrix"))
     lora_alpha: int = field(default=32, metadata=about("lora: the update is scaled by alpha / rank"))
@@ -142,23 +136,21 @@ class EncoderTrainingSettings(RunSettings):
 class AlignmentSettings(EncoderTrainingSettings):
     """The settings of trainings by self-alignment, which brings two names of one meaning together."""
 
-    batch_pairs: int = field(
-        default=256, metadata=about("pairs in a batch, over all processes together", paper="256")
-    )
+    batch_pairs: int = field(default=256, metadata=about("pairs in a batch, over all processes together"))
     loss: str = field(
         default="multi-similarity",
-        metadata=about("name of the loss, see `nymlink train losses`", paper="multi-similarity"),
+        metadata=about("name of the loss, see `nymlink train losses`"),
     )
     loss_settings: dict[str, Any] = field(
         default_factory=dict,
-        metadata=about("settings of the loss, see `nymlink train losses`", flag="--loss-setting"),
+        metadata=about("settings of the loss, see `nymlink train losses`"),
     )
     mining: bool = field(
-        default=True, metadata=about("learn only from the hard pairs of each batch (online mining)", paper="on")
+        default=True, metadata=about("learn only from the hard pairs of each batch (online mining)")
     )
     margin: float = field(
         default=0.2,
-        metadata=about("mining: how much farther than the positive a hard negative may be", paper="0.2"),
+        metadata=about("mining: how much farther than the positive a hard negative may be"),
     )
 
     def __post_init__(self) -> None:
@@ -175,7 +167,6 @@ class SynonymSettings(AlignmentSettings):
         default="negative",
         metadata=about(
             "equal names of two concepts in a batch: negative: a negative pair; ignore: no pair",
-            paper="negative",
         ),
     )
 

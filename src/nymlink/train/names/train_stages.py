@@ -21,7 +21,7 @@ from nymlink.train.engine.training_run import resolve_device
 from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
 from nymlink.train.names.train_biosyn import train_biosyn
 from nymlink.train.settings.common import EncoderTrainingSettings
-from nymlink.train.settings.encoder_recipes import Stage, StagesSettings
+from nymlink.train.settings.encoder_trainings import Stage, StagesSettings
 
 _TRAIN: Final[Mapping[str, Callable[..., Mapping[str, Any]]]] = {
     "sap": train_sap,
@@ -33,7 +33,7 @@ _STAGE: Final = re.compile(rf"\d+-({'|'.join(_TRAIN)})")
 _INPUTS: Final = ("vocab", "pairs", "translations", "corpora")
 
 
-def train_recipe(
+def train_stages(
     settings: StagesSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
 ) -> Mapping[str, Any]:
     """Train an encoder in stages, or resume the unfinished stage.
@@ -57,7 +57,7 @@ def train_recipe(
             :func:`~nymlink.train.names.encoder_training.train_encoder`.
     """
     if process_count() > 1:
-        raise InputError("a recipe is trained by one process: with torchrun, train one stage after the other")
+        raise InputError("stages are trained by one process: with torchrun, train one stage after the other")
     stages = settings.stages()
     output = Path(settings.output)
     require_run_folder(output)

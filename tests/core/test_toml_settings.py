@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
-from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.encoder_recipes import BioSynSettings, FinetuneSettings, SapSettings
-from nymlink.train.settings.fields import (
+from nymlink.core.toml_settings import (
     differences,
     make_settings,
     read_toml,
@@ -23,6 +21,8 @@ from nymlink.train.settings.fields import (
     to_toml,
     weight_settings,
 )
+from nymlink.train.settings.common import HeldOutCorpus
+from nymlink.train.settings.encoder_trainings import BioSynSettings, FinetuneSettings, SapSettings
 
 NEEDED = {"vocab": "v", "base": "b", "output": "o"}
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]))

@@ -1,7 +1,7 @@
 """Settings as fields of dataclasses, read from TOML files and written to them.
 
-The metadata of a field (:func:`about`) hold its help text and the paper's value. The help of the command line, the
-messages about wrong keys, and the comparison of two trainings are made from them.
+The metadata of a field (:func:`about`) hold its help text. The help of the command line and the comparison of two
+trainings are made from them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def to_toml(values: Mapping[str, Any]) -> str:
     return tomli_w.dumps(_without_none(values))
 
 
-def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
+def line_of(key: str, path: Path | None, table: tuple[str, ...] = ()) -> int | None:
     """Find the line of a key in a TOML file, or the header of the table of that name.
 
     Args:
@@ -99,7 +99,6 @@ class Setting:
         type: the type of its values.
         default: the default; :data:`dataclasses.MISSING` where a value is required.
         help: the help text: it begins in lower case and has no full stop at its end.
-        paper: the paper's value, where it gives one.
         matters: whether another value gives other weights.
         flag: the command-line option, where it is not the name with hyphens.
     """
@@ -107,15 +106,14 @@ class Setting:
     name: str
     type: Any
     default: Any
-    help: str
-    paper: str | None
-    matters: bool
-    flag: str | None
+    help: str = ""
+    matters: bool = True
+    flag: str | None = None
 
 
-def about(help: str, *, paper: str | None = None, matters: bool = True, flag: str | None = None) -> dict[str, Any]:
+def about(help: str, *, matters: bool = True, flag: str | None = None) -> dict[str, Any]:
     """Make the metadata of a field of a settings class; the arguments are attributes of :class:`Setting`."""
-    return {"help": help, "paper": paper, "matters": matters, "flag": flag}
+    return {"help": help, "matters": matters, "flag": flag}
 
 
 def settings_of(cls: type[Any]) -> Iterator[Setting]:
@@ -137,10 +135,10 @@ def make_settings(
     """Make the settings of a class from TOML or JSON values.
 
     Args:
-        cls: a dataclass whose fields have metadata of :func:`about`.
+        cls: a dataclass.
         values: name → value.
         path: the file that the values come from, for messages.
-        table: the table of the file that they are in, see :func:`~nymlink.train.settings.fields.line_of`.
+        table: the table of the file that they are in, see :func:`~nymlink.core.toml_settings.line_of`.
 
     Raises:
         InputError: a name is unknown, a required one is missing, or a value has the wrong type or is out of range.

@@ -1,4 +1,4 @@
-"""The settings of the recipes that train re-rankers."""
+"""The settings of trainings of re-rankers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nymlink.core.toml_settings import about
 from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.train.settings.common import CorpusSettings, HeldOutCorpus, Schedule, require
-from nymlink.train.settings.fields import about
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,6 @@ class RerankerTrainingSettings(CorpusSettings):
         metadata=about(
             "candidates: concepts that a mention is compared with; the re-ranker re-orders as many, unless "
             "`nymlink rerank fit` chooses another number",
-            paper="64",
         ),
     )
     graph_tokens: int = field(
@@ -49,7 +48,7 @@ class RerankerTrainingSettings(CorpusSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class RerankSettings(RerankerTrainingSettings):
-    """The settings of the recipe ``rerank``, which trains a dual encoder."""
+    """The settings of the training ``rerank``, which trains a dual encoder."""
 
     loss: Literal["triplet", "triplet-sampled", "prototype", "prototype-srn"] = field(
         default="prototype-srn",
@@ -58,7 +57,6 @@ class RerankSettings(RerankerTrainingSettings):
             "document. triplet: each mention; triplet-sampled: a random mention of each cluster; prototype: the "
             "mean of each cluster; prototype-srn: the mean of the mentions near a random one (soft-radius "
             "neighbours)",
-            paper="prototype-srn",
         ),
     )
     anchor: Literal["random", "central"] = field(
@@ -66,7 +64,6 @@ class RerankSettings(RerankerTrainingSettings):
         metadata=about(
             "prototype, prototype-srn: the anchor, the mention of a cluster that negatives and neighbours are "
             "chosen for: random, or central: the nearest to the cluster's mean",
-            paper="random",
         ),
     )
     negatives: Literal["own", "batch"] = field(
@@ -74,41 +71,34 @@ class RerankSettings(RerankerTrainingSettings):
         metadata=about(
             "where the negative, the nearest wrong concept, is searched: own: among the anchor's own candidates; "
             "batch: among the candidates of all mentions of the batch",
-            paper="own; release batch",
-            flag="--negatives-from",
         ),
     )
-    preset: Literal["paper", "release"] = field(
-        default="paper", metadata=about("constants of the paper, or of its released code")
-    )
-    margin: float | None = field(
-        default=None,
+    margin: float = field(default=1.6, metadata=about("margin of the triplet loss"))
+    radius: float = field(
+        default=11.0,
         metadata=about(
-            "margin of the triplet loss; if not given, that of the preset",
-            paper="BC5CDR 1.6, MedMentions 1.2; release 1.15",
+            "initial radius of prototype-srn; with any loss, the mean radius of clusters for scaling auto"
         ),
     )
-    radius: float | None = field(
-        default=None,
+    radius_learning_rate: float = field(default=0.01, metadata=about("prototype-srn: learning rate of the radius"))
+    radius_tolerance: float = field(
+        default=1.0, metadata=about("prototype-srn: initial tolerance of a neighbour beyond the radius")
+    )
+    radius_spread: float = field(
+        default=0.0,
         metadata=about(
-            "initial radius of prototype-srn; with any loss, the mean radius of clusters for scaling auto; if not "
-            "given, that of the preset",
-            paper="11; release 10",
+            "prototype-srn: the tolerance is this factor times the learned spread of largest distances about the "
+            "radius; 0: it is constant"
         ),
     )
-    radius_learning_rate: float | None = field(
-        default=None,
-        metadata=about(
-            "prototype-srn: learning rate of the radius; if not given, that of the preset",
-            paper="BC5CDR 0.01, MedMentions 0.005",
-        ),
+    radius_singletons: bool = field(
+        default=True, metadata=about("prototype-srn: clusters of one mention count for the radius")
     )
     shortlist: int = field(
         default=16,
         metadata=about(
             "nearest wrong candidates of a mention at the start of an epoch; the negative of each step is chosen "
             "from them",
-            paper="all",
         ),
     )
     scaling: Literal["auto", "none"] = field(
@@ -116,12 +106,11 @@ class RerankSettings(RerankerTrainingSettings):
         metadata=about(
             "unit of lengths: auto: such that the mean radius of clusters before training equals the setting "
             "radius; none: lengths are not scaled",
-            paper="none",
         ),
     )
     max_length: int = field(
         default=128,
-        metadata=about("tokens that mentions with context, and concepts, are truncated to", paper="128"),
+        metadata=about("tokens that mentions with context, and concepts, are truncated to"),
     )
     pooling: Pooling | None = field(
         default=None,
@@ -129,7 +118,6 @@ class RerankSettings(RerankerTrainingSettings):
             "cls: the vector of a mention is the mean of its start and its end, that of a concept its first "
             "token; mean: the vector of a mention is the mean from its start to its end, that of a concept the "
             "mean of its tokens; if not given, as in the base",
-            paper="cls",
         ),
     )
     mention_start: Literal["marker", "word"] = field(
@@ -137,20 +125,16 @@ class RerankSettings(RerankerTrainingSettings):
         metadata=about(
             "start of a mention: marker: the marker before it; word: its first word piece. Its end is the marker "
             "after it",
-            paper="marker; release word",
         ),
     )
-    batch_groups: int = field(
-        default=32, metadata=about("clusters in a batch; mentions with the loss triplet", paper="32")
-    )
+    batch_groups: int = field(default=32, metadata=about("clusters in a batch; mentions with the loss triplet"))
     epochs: int = field(
         default=6,
         metadata=about(
             "epochs: passes over the training data; wrong candidates are searched again in each",
-            paper="BC5CDR 6, MedMentions 3",
         ),
     )
-    learning_rate: float = field(default=1e-5, metadata=about("learning rate of both encoders", paper="1e-5"))
+    learning_rate: float = field(default=1e-5, metadata=about("learning rate of both encoders"))
     weight_decay: float = field(
         default=0.0, metadata=about("weight decay of Adam (L2), on all parameters except the radius")
     )
@@ -159,16 +143,17 @@ class RerankSettings(RerankerTrainingSettings):
         super().__post_init__()
         for name in ("margin", "radius"):
             value = getattr(self, name)
-            require(value is None or 0 < value < math.inf, name, "above 0 and finite", value)
-        rate = self.radius_learning_rate
-        require(rate is None or 0 <= rate < math.inf, "radius_learning_rate", "at least 0 and finite", rate)
+            require(0 < value < math.inf, name, "above 0 and finite", value)
+        for name in ("radius_learning_rate", "radius_tolerance", "radius_spread"):
+            value = getattr(self, name)
+            require(0 <= value < math.inf, name, "at least 0 and finite", value)
         require(self.batch_groups >= 1, "batch_groups", "at least 1", self.batch_groups)
         require(self.shortlist >= 1, "shortlist", "at least 1", self.shortlist)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CrossEncoderSettings(RerankerTrainingSettings):
-    """The settings of the recipe ``cross-encoder``."""
+    """The settings of the training ``cross-encoder``."""
 
     candidates: int = field(
         default=16,

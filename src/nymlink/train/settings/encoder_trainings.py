@@ -1,4 +1,4 @@
-"""The settings of the recipes that train encoders of names."""
+"""The settings of trainings of encoders of names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
+from nymlink.core.toml_settings import about, line_of, make_settings
 from nymlink.pairs.translations import parse_languages
 from nymlink.train.settings.common import (
     AlignmentSettings,
@@ -17,13 +18,12 @@ from nymlink.train.settings.common import (
     SynonymSettings,
     require,
 )
-from nymlink.train.settings.fields import about, line_of, make_settings, read_toml
 from nymlink.vocabulary.concepts import KINDS
 
 
 @dataclass(frozen=True, kw_only=True)
 class SapSettings(SynonymSettings):
-    """The settings of the recipe ``sap``: pairs come from a vocabulary or from a file."""
+    """The settings of the training ``sap``: pairs come from a vocabulary or from a file."""
 
     vocab: str | None = field(
         default=None,
@@ -40,7 +40,7 @@ class SapSettings(SynonymSettings):
     )
     cap: int = field(
         default=50,
-        metadata=about("vocab: the most pairs to keep of a concept, drawn at random", paper="50"),
+        metadata=about("vocab: the most pairs to keep of a concept, drawn at random"),
     )
     languages: tuple[str, ...] = field(
         default=(),
@@ -54,9 +54,7 @@ class SapSettings(SynonymSettings):
     )
     kinds: tuple[str, ...] = field(
         default=(),
-        metadata=about(
-            "vocab: use names of this kind only; if not given, all but narrow and broad", flag="--kind"
-        ),
+        metadata=about("vocab: use names of this kind only; if not given, all but narrow and broad"),
     )
 
     def __post_init__(self) -> None:
@@ -75,7 +73,7 @@ class SapSettings(SynonymSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationSettings(AlignmentSettings):
-    """The settings of the recipe ``translation``: self-alignment of words with their translations."""
+    """The settings of the training ``translation``: self-alignment of words with their translations."""
 
     translations: tuple[str, ...] = field(
         metadata=about(
@@ -91,7 +89,7 @@ class TranslationSettings(AlignmentSettings):
             matters=False,
         ),
     )
-    epochs: int = field(default=5, metadata=about("epochs: passes over the training data", paper="5"))
+    epochs: int = field(default=5, metadata=about("epochs: passes over the training data"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,47 +114,43 @@ class MentionSettings(CorpusSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneSettings(MentionSettings, SynonymSettings):
-    """The settings of the recipe ``finetune``: self-alignment of mentions with names."""
+    """The settings of the training ``finetune``: self-alignment of mentions with names."""
 
     epochs: int = field(
         default=3,
-        metadata=about("epochs: passes over the training data", paper="3; AskAPatient 15, COMETA 10"),
+        metadata=about("epochs: passes over the training data"),
     )
     batch_pairs: int = field(
         default=128,
-        metadata=about("pairs in a batch, over all processes together", paper="batch size 256, read as names"),
+        metadata=about("pairs in a batch, over all processes together"),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class BioSynSettings(MentionSettings, EncoderTrainingSettings):
-    """The settings of the recipe ``biosyn``: candidate names of mentions, and optimisation."""
+    """The settings of the training ``biosyn``: candidate names of mentions, and optimisation."""
 
     candidates: int = field(
         default=20,
-        metadata=about("candidates: names that a mention is compared with, from both searches", paper="20"),
+        metadata=about("candidates: names that a mention is compared with, from both searches"),
     )
     sparse_candidates: int = field(
         default=10,
-        metadata=about("candidates from sparse search; the others come from dense search", paper="10"),
+        metadata=about("candidates from sparse search; the others come from dense search"),
     )
-    batch_queries: int = field(default=16, metadata=about("mentions in a batch", paper="16"))
+    batch_queries: int = field(default=16, metadata=about("mentions in a batch"))
     epochs: int = field(
         default=10,
-        metadata=about(
-            "epochs: passes over the training data; dense candidates are searched again in each", paper="10"
-        ),
+        metadata=about("epochs: passes over the training data; dense candidates are searched again in each"),
     )
-    learning_rate: float = field(default=1e-5, metadata=about("learning rate of the encoder", paper="1e-5"))
+    learning_rate: float = field(default=1e-5, metadata=about("learning rate of the encoder"))
     sparse_learning_rate: float = field(
         default=0.01,
-        metadata=about("learning rate of the weight of sparse scores, which is initially 0", paper="0.01"),
+        metadata=about("learning rate of the weight of sparse scores, which is initially 0"),
     )
     weight_decay: float = field(
         default=0.01,
-        metadata=about(
-            "weight decay of Adam (L2), on all parameters except the weight of sparse scores", paper="0.01"
-        ),
+        metadata=about("weight decay of Adam (L2), on all parameters except the weight of sparse scores"),
     )
 
     def __post_init__(self) -> None:
@@ -179,8 +173,6 @@ TRAININGS: Final[Mapping[str, type[EncoderTrainingSettings]]] = {
 }
 """The trainings that can be a stage: those that make an encoder."""
 
-_KEYS: Final = ("output", "stage")
-
 
 @dataclass(frozen=True)
 class Stage:
@@ -199,7 +191,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class StagesSettings:
-    """The settings of a recipe file.
+    """The settings of a recipe with stages.
 
     Attributes:
         output: the folder to write.
@@ -243,32 +235,3 @@ class StagesSettings:
             values = {key: value for key, value in table.items() if key != "train"} | given
             yield Stage(name, training, make_settings(TRAININGS[training], values, path=path, table=place))
             given = {"base": given["output"]}
-
-
-def read_stages(path: Path, *, output: str | None = None) -> StagesSettings:
-    """Read a recipe file.
-
-    Args:
-        path: a TOML file with ``output`` and tables ``[[stage]]``, each of which names its training as ``train``.
-        output: the folder to write, instead of the file's.
-
-    Raises:
-        InputError: the file is missing or wrong; the message gives the line, and the keys that there are.
-    """
-    values = read_toml(path)
-    if unknown := [key for key in values if key not in _KEYS]:
-        raise InputError(
-            f"unknown key: {unknown[0]}; there are: {', '.join(_KEYS)}; settings of a training stand in its "
-            "[[stage]]",
-            path=path,
-            line=line_of(unknown[0], path, ()),
-        )
-    tables = values.get("stage")
-    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        raise InputError('no stage: begin each with a line [[stage]], and train = "sap" below it', path=path)
-    output = output or values.get("output")
-    if not isinstance(output, str) or not output:
-        raise InputError('no output: add a line output = "FOLDER" at the top, or name it with -o', path=path)
-    settings = StagesSettings(output=output, stage=tuple(tables))
-    settings.stages(path=path)
-    return settings

@@ -14,8 +14,9 @@ from nymlink.core.store.manifest import find_damage
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.pair_trainings import train_sap, train_translation
-from nymlink.train.names.train_recipe import train_recipe
-from nymlink.train.settings.encoder_recipes import StagesSettings, read_stages
+from nymlink.train.names.train_stages import train_stages
+from nymlink.train.settings.encoder_trainings import StagesSettings
+from nymlink.train.settings.recipes import read_stages
 from tests.train.runs import same, sap_settings, train_though_killed, translation_settings, weights
 
 SAP = """
@@ -61,7 +62,7 @@ def recipe(place: Path, output: Path, *stages: str) -> StagesSettings:
 def finished(words: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recipe that nobody interrupted."""
     output = tmp_path_factory.mktemp("finished") / "out"
-    train_recipe(recipe(words, output, SAP, TRANSLATION))
+    train_stages(recipe(words, output, SAP, TRANSLATION))
     return output
 
 
@@ -85,17 +86,17 @@ def test_stages_are_what_the_trainings_are_one_after_the_other(
 
 def test_a_finished_recipe_is_left_as_it_is_and_its_record_repeats_it(words: Path, finished: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.is_file()}
-    results = train_recipe(recipe(words, finished, SAP, TRANSLATION))
+    results = train_stages(recipe(words, finished, SAP, TRANSLATION))
     assert [result["steps"] for result in results.values()] == [3, 3]
     assert {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.is_file()} == before
-    assert read_stages(finished / "config.toml") == recipe(words, finished, SAP, TRANSLATION)
+    assert read_stages(finished) == recipe(words, finished, SAP, TRANSLATION)
 
 
 def test_killed_at_any_time_it_goes_on_to_the_same_bits(words: Path, tmp_path: Path) -> None:
     # Steps enough to be killed between, on a fast machine, too.
     stages = (SAP.replace("max_steps = 3", "max_steps = 8"), TRANSLATION.replace("epochs = 1", "epochs = 5"))
-    train_recipe(recipe(words, tmp_path / "whole", *stages))
-    train_though_killed(train_recipe, recipe(words, tmp_path / "out", *stages), output=tmp_path / "out")
+    train_stages(recipe(words, tmp_path / "whole", *stages))
+    train_though_killed(train_stages, recipe(words, tmp_path / "out", *stages), output=tmp_path / "out")
     for stage in ("1-sap", "2-translation", ""):
         assert same(weights(tmp_path / "out" / stage), weights(tmp_path / "whole" / stage))
 
@@ -108,15 +109,15 @@ def test_an_interrupt_names_the_stage(
     with pytest.raises(
         StoppedError, match="1-sap: stopped after step 1 of 3; the same command goes on from there"
     ):
-        train_recipe(settings)
+        train_stages(settings)
     assert not (tmp_path / "out" / "model.safetensors").exists()
 
 
 def test_stages_can_be_added_but_not_changed_exchanged_or_taken_away(words: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    train_recipe(recipe(words, output, SAP))
+    train_stages(recipe(words, output, SAP))
     first = weights(output)
-    train_recipe(recipe(words, output, SAP, TRANSLATION))
+    train_stages(recipe(words, output, SAP, TRANSLATION))
     assert not same(weights(output), first)
     assert same(weights(output), weights(output / "2-translation"))
     changed = TRANSLATION.replace("1e-3", "1e-4")
@@ -129,7 +130,7 @@ def test_stages_can_be_added_but_not_changed_exchanged_or_taken_away(words: Path
         ),
     ]:
         with pytest.raises(InputError, match=said):
-            train_recipe(recipe(words, output, *stages))
+            train_stages(recipe(words, output, *stages))
     assert same(weights(output), weights(output / "2-translation"))
 
 
@@ -137,16 +138,16 @@ def test_a_restart_trains_all_stages_anew_and_is_gone_on_with(
     words: Path, finished: Path, tmp_path: Path, interrupt_next_step: Callable[[], None]
 ) -> None:
     output = tmp_path / "out"
-    train_recipe(recipe(words, output, SAP.replace("1e-3", "1e-2"), TRANSLATION, AGAIN))
+    train_stages(recipe(words, output, SAP.replace("1e-3", "1e-2"), TRANSLATION, AGAIN))
     (output / "notes.txt").write_text("mine", encoding="utf-8")
     settings = recipe(words, output, SAP, TRANSLATION)
     interrupt_next_step()
     with pytest.raises(StoppedError):
-        train_recipe(settings, restart=True)
+        train_stages(settings, restart=True)
     assert {path.name for path in output.iterdir()} >= {"1-sap", "notes.txt", "run.json"}
     assert not (output / "2-translation").exists()
     assert not (output / "3-translation").exists()
-    train_recipe(settings)
+    train_stages(settings)
     assert same(weights(output), weights(finished))
     assert (output / "notes.txt").read_text(encoding="utf-8") == "mine"
 
@@ -154,16 +155,16 @@ def test_a_restart_trains_all_stages_anew_and_is_gone_on_with(
 def test_an_input_that_is_missing_is_said_before_anything_is_trained(words: Path, tmp_path: Path) -> None:
     settings = recipe(words, tmp_path / "out", SAP, TRANSLATION.replace("en-xx", "en-yy"))
     with pytest.raises(InputError, match=r"en-yy\.txt: no such file or directory"):
-        train_recipe(settings)
+        train_stages(settings)
     assert not (tmp_path / "out").exists()
 
 
 def test_the_folder_of_another_training_is_left_alone(words: Path, finished: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='recipe: "sap" → "stages"'):
-        train_recipe(replace(recipe(words, tmp_path / "out", SAP), output=str(finished / "1-sap")))
+    with pytest.raises(InputError, match='training: "sap" → "stages"'):
+        train_stages(replace(recipe(words, tmp_path / "out", SAP), output=str(finished / "1-sap")))
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="not the folder of a training"):
-        train_recipe(replace(recipe(words, tmp_path / "out", SAP), output=str(tmp_path)), restart=True)
+        train_stages(replace(recipe(words, tmp_path / "out", SAP), output=str(tmp_path)), restart=True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,124 @@
+"""Recipes: TOML files with the settings of a training. Those of papers come with nymlink."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.errors import InputError
+from nymlink.core.toml_settings import line_of, read_toml, settings_of
+from nymlink.train.settings.common import RunSettings
+from nymlink.train.settings.encoder_trainings import TRAININGS, StagesSettings
+from nymlink.train.settings.reranker_trainings import CrossEncoderSettings, RerankSettings
+
+SETTINGS: Final[Mapping[str, type[RunSettings]]] = {
+    **TRAININGS,
+    "rerank": RerankSettings,
+    "cross-encoder": CrossEncoderSettings,
+}
+"""Training → its settings."""
+
+RECIPE: Final = "recipe.toml"
+"""The file in the folder of a training that repeats it."""
+
+_FOLDER: Final = Path(__file__).parents[1] / "recipes"
+_WIDTH: Final = 100
+
+
+def recipes() -> dict[str, str]:
+    """List the recipes that come with nymlink: name → the first line of the file, without its mark."""
+    return {path.stem: next(_comment(path)) for path in sorted(_FOLDER.glob("*.toml"), key=lambda path: path.stem)}
+
+
+def read_recipe(recipe: str | Path, training: str) -> tuple[dict[str, Any], Path]:
+    """Read the settings of a recipe.
+
+    Args:
+        recipe: name of one of :func:`recipes`, or else a file, or the folder of a training.
+        training: the training that it must be of; a file need not say of which it is.
+
+    Returns:
+        Its settings, and its file.
+
+    Raises:
+        InputError: there is no such recipe, it is no TOML, or it is of another training.
+    """
+    path = _FOLDER / f"{recipe}.toml" if recipe in recipes() else Path(recipe)
+    if path.is_dir():
+        path /= RECIPE
+    if not path.exists():
+        raise InputError(
+            f"no such recipe; give a file, the folder of a training, or one of {', '.join(recipes())}", path=path
+        )
+    values = read_toml(path)
+    stated = values.pop("train", training)
+    if stated != training:
+        raise InputError(
+            f"a recipe of `train {stated}`, not of {training}", path=path, line=line_of("train", path)
+        )
+    return values, path
+
+
+def read_stages(recipe: str | Path, *, output: str | None = None) -> StagesSettings:
+    """Read a recipe with stages.
+
+    Args:
+        recipe: as in :func:`read_recipe`. It has ``output``, and tables ``[[stage]]`` with the training as
+            ``train``.
+        output: the folder to write, instead of the file's.
+
+    Raises:
+        InputError: the file is missing or wrong; the message gives the line, and the keys that there are.
+    """
+    values, path = read_recipe(recipe, "stages")
+    if unknown := [key for key in values if key not in ("output", "stage")]:
+        raise InputError(
+            f"unknown key: {unknown[0]}; there are: output, stage; settings of a training stand in its [[stage]]",
+            path=path,
+            line=line_of(unknown[0], path),
+        )
+    tables = values.get("stage")
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise InputError('no stage: begin each with a line [[stage]], and train = "sap" below it', path=path)
+    output = output or values.get("output")
+    if not isinstance(output, str) or not output:
+        raise InputError('no output: add a line output = "FOLDER" at the top, or name it with -o', path=path)
+    settings = StagesSettings(output=output, stage=tuple(tables))
+    settings.stages(path=path)
+    return settings
+
+
+def written_out(name: str) -> str:
+    """Write a recipe with all settings of its training and their meaning, as a file to start from.
+
+    Args:
+        name: one of :func:`recipes`, or a training, for its defaults.
+
+    Raises:
+        InputError: there is no recipe of this name.
+    """
+    if name in SETTINGS:
+        head, training, values = [f"Defaults of nymlink train {name}"], name, {}
+    elif name in recipes():
+        values = read_toml(_FOLDER / f"{name}.toml")
+        head, training = list(_comment(_FOLDER / f"{name}.toml")), values["train"]
+    else:
+        raise InputError(f"no recipe {name!r}: there are {', '.join((*SETTINGS, *recipes()))}")
+    lines = [*(f"# {line}".rstrip() for line in head), f'train = "{training}"']
+    for setting in settings_of(SETTINGS[training]):
+        value = values.get(setting.name, setting.default)
+        lines += ["", *textwrap.wrap(setting.help, _WIDTH, initial_indent="# ", subsequent_indent="# ")]
+        is_open = value is None or value is MISSING
+        lines.append(f"# {setting.name} =" if is_open else f"{setting.name} = {json.dumps(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _comment(path: Path) -> Iterator[str]:
+    """Yield the lines of the comment at the top of a file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return (line.removeprefix("#").strip() for line in takewhile(lambda line: line.startswith("#"), lines))
