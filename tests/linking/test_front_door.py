@@ -74,7 +74,8 @@ def test_python_and_the_command_line_have_the_same_defaults(tmp_path: Path) -> N
     assert index.settings["encoder"]["name"] == "nymlink-mini"
     options = {option.name: option.default for option in link.params}
     settings = {name: setting.default for name, setting in inspect.signature(nymlink.Linker).parameters.items()}
-    assert (options["top_k"], options["guess"]) == (settings["top_k"], settings["guesses"])
+    assert options["top_k"] == settings["top_k"]
+    assert not {"guess", "guesses"} & options.keys()
 
 
 def test_links_are_rows_of_a_table() -> None:
@@ -95,7 +96,7 @@ def test_links_print_as_lines() -> None:
     links = built_linker().link(["Heart attack", "\x1b\n—", nymlink.Mention("x", parts=("BC", "no  MI"))])
     assert str(links).splitlines() == [
         "Heart attack → D:3 myocardial infarction (heart attack), score 1.000",
-        r"\u001b — → NIL",
+        r"\u001b — → NIL [no letter]",
         "x → D:1 breast cancer (BC), score 1.000; D:5 myotonia (mi), score 0.504"
         " [composite: 2 parts; an ordinary word; contradicts: 'no' is not in the name]",
     ]

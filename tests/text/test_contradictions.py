@@ -23,6 +23,7 @@ PLAIN = {
     "negation with preposition",
     "preposition",
     "absence",
+    "kind named like an absence",
     "normal",
     "wrong",
     "species",

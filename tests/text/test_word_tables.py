@@ -10,6 +10,9 @@ import nymlink.text
 from nymlink.text.normalise import normalise
 from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 
+AS_WRITTEN = ("no_answers.tsv", "beside.tsv")
+"""Tables that mentions are compared with as they are written, signs included."""
+
 TABLES = sorted(Path(nymlink.text.__file__).parent.rglob("*.tsv"))
 
 
@@ -35,6 +38,8 @@ def test_every_row_says_why(path: Path) -> None:
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
 def test_words_are_in_normal_form(path: Path) -> None:
+    if path.name in AS_WRITTEN:
+        return
     for row in read_rows(path):
         words = [
             word for column in row.keys() & {"word", "words", "wrong", "right"} for word in split_cell(row[column])

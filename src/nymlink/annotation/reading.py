@@ -44,12 +44,13 @@ class Reading:
 
     def written(self, start: int, end: int) -> tuple[int, int]:
         """Find where a stretch of the reading stands in the text as written: offsets of start and end."""
-        if len(self.starts) == 1:
-            return start, end
-        return (
-            start + self.shifts[bisect_right(self.starts, start) - 1],
-            end + self.shifts[bisect_right(self.starts, end) - 1],
-        )
+        return self._written(start), self._written(end)
+
+    def _written(self, place: int) -> int:
+        after = bisect_right(self.starts, place)
+        written = place + self.shifts[after - 1]
+        # Within a replaced stretch, which may be longer than what it replaces.
+        return written if after == len(self.starts) else min(written, self.starts[after] + self.shifts[after])
 
 
 def read(text: str) -> Reading:
@@ -94,6 +95,8 @@ def _read(written: str, before: str) -> str:
 
 
 _BULLET: Final = re.compile(r"\s*(?:[-*•·◦▪–—+>]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[.?\])\s")
+_ANSWER: Final = re.compile(r"[:=]\s*\S*$")
+"""Ends the line of a form."""
 _SHORTEST_WRAPPED: Final = 40
 """Characters of the longest line of the narrowest wrapped text."""
 _FEWEST_WRAPPED: Final = 3
@@ -132,7 +135,7 @@ def _ends(lines: Sequence[str]) -> list[str]:
 
 
 def _is_wrapped(line: str, after: str, *, full: bool, even: bool) -> bool:
-    if not line or _BULLET.match(f"{after} ") or line.endswith((":", CELL_END)) or CELL_END in line:
+    if not line or _BULLET.match(f"{after} ") or CELL_END in line or _ANSWER.search(line):
         return False
     last, first = line.rsplit(" ", 1)[-1], after.split(" ", 1)[0]
     if last.lower() in stop_words() or first in stop_words() or line.endswith((",", "-")):

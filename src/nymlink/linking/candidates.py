@@ -116,6 +116,29 @@ def find_verbatim(index: Index, questions: Sequence[Question], k: int) -> tuple[
     return answered, RankedMatches(matches, chances)
 
 
+def find_identified(index: Index, questions: Sequence[Question], k: int) -> tuple[list[Question], RankedMatches]:
+    """Find the questions that are ids, with the preferred name of their concept.
+
+    Args:
+        index: of the concepts.
+        questions: what is asked.
+        k: number of places for concepts; all but the first stay empty.
+
+    Returns:
+        Q of the questions, and their matches (Q, k), like :func:`find_verbatim`.
+    """
+    found = [(question, question.concept) for question in questions if question.concept is not None]
+    preferred = (index.vocabulary.preferred_row(concept) for _, concept in found)
+    matches = Matches.empty(len(found), k, index.search.parts)
+    for place, ((_, concept), name) in enumerate(zip(found, preferred, strict=True)):
+        matches.concepts[place, 0], matches.names[place, 0] = concept, NONE if name is None else name
+    matches.scores[:, 0] = 1.0
+    for values in matches.parts.values():
+        values[:, 0] = 1.0
+    chances = None if index.ranker is None else np.full(matches.scores.shape, np.nan, np.float32)
+    return [question for question, _ in found], RankedMatches(matches, chances)
+
+
 def _name_of(index: Index, question: Question) -> tuple[int, int] | None:
     """Find the entry and the name of one concept alone that is written as the mention; ``None`` for none."""
     entry = None if question.surface is None else index.entries.find(question.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from nymlink.corpus.documents import Mention
@@ -81,6 +81,15 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
         factor *= SMALL
     if exact and _is_in_small_letters(index, query, first):
         return Doubts(factor * SMALL, contradiction, ordinary=True)
+    known = query.rules.meanings(query.surface or "")
+    if (
+        exact
+        and known
+        and len(index.concepts_named(query.text)) == 1
+        and not _names_of(known[0]).isdisjoint(_names(index, first))
+    ):
+        # Clinicians mean the first by it, in most departments.
+        return Doubts(factor * _FEW / (_FEW + len(known) - 1), contradiction, len(known) if len(known) > 1 else 0)
     if exact and query.prepared == normalise(first.concept_name):
         # The concept's own name is what it says, be it short and in capitals.
         return Doubts(factor, contradiction)
@@ -98,6 +107,10 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
     elif ordinary:
         ordinary = _is_part(query, normalise(first.matched.text))
     return Doubts(factor * ORDINARY if ordinary else factor, contradiction, meanings, ordinary)
+
+
+def _names_of(meaning: Iterable[str]) -> set[str]:
+    return set(map(normalise, meaning))
 
 
 def _meanings(index: Index, letters: str) -> set[int]:

@@ -173,6 +173,7 @@ class Link:
         tied: how many concepts have the query for a name, none written more like the mention than another; at most
             10 are counted.
         settled: whether other names in the document put the first of these before the others.
+        nothing: why the mention names nothing: "a date", "a number", "no answer"; ``None`` where it may.
         context: what the sentence of a mention that was found in a text says of it.
         review: what a person decided of it; ``None`` where nobody has.
     """
@@ -190,6 +191,7 @@ class Link:
     left_out: tuple[str, ...] = ()
     tied: int = 0
     settled: bool = False
+    nothing: str | None = None
     context: Context | None = None
     review: Review | None = None
 
@@ -217,6 +219,7 @@ class Link:
             "an ordinary word" if self.ordinary else "",
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             "settled by other names in the document" if self.settled else "",
+            self.nothing or "",
             f"without {', '.join(map(repr, self.left_out))}" if self.left_out else "",
             *(
                 ()

@@ -21,8 +21,9 @@ from nymlink.corpus.documents import Document, Mention
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.linking.calibration import DEPTH, Calibration, Features, confidence_features, tied_names
-from nymlink.linking.candidates import candidates_of, find_verbatim
+from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
+from nymlink.linking.ids import Ids, may_be_id
 from nymlink.linking.link import Candidate, Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.rank.ranker import RankedMatches, Ranking
@@ -178,7 +179,19 @@ class Pipeline:
             guesses=self.guesses,
             composites=self.composites,
             as_published=self.as_published,
+            find_id=self._find_id,
         )
+
+    @cached_property
+    def _ids(self) -> Ids:
+        return Ids(self.index.vocabulary)
+
+    def _find_id(self, mention: str) -> tuple[int, str] | None:
+        """Find the row and the preferred name of the concept that a mention is an id of; ``None`` for none."""
+        if not may_be_id(mention):
+            return None
+        row = self._ids.find(mention)
+        return None if row is None else (row, self.index.vocabulary.preferred_name(row))
 
     def queries_of(self, mentions: Sequence[Mention]) -> tuple[tuple[MentionQuery, ...], ...]:
         """Make the queries of mentions of no document."""
@@ -254,15 +267,19 @@ class Found:
         """Find the concepts of questions; where one each is wanted, those of verbatim names without a search."""
         # The confidence takes the next concepts, whether they are asked for or not.
         depth = max(self._depth, DEPTH)
-        known, found = find_verbatim(self.index, questions, depth) if self._depth == 1 else ([], None)
-        if found is None or not known:
-            return self._pipeline.match(questions, depth)
+        known, found = find_identified(self.index, questions, depth)
+        blocks = [found]
+        if self._depth == 1:
+            named, found = find_verbatim(self.index, [each for each in questions if each.concept is None], depth)
+            known, blocks = [*known, *named], [*blocks, found]
         answered = set(known)
         rest = [question for question in questions if question not in answered]
+        if not known:
+            return self._pipeline.match(questions, depth)
         if rest:
-            found = RankedMatches.concatenated([found, self._pipeline.match(rest, depth)])
+            blocks.append(self._pipeline.match(rest, depth))
         place = {question: number for number, question in enumerate([*known, *rest])}
-        return found.take([place[question] for question in questions])
+        return RankedMatches.concatenated(blocks).take([place[question] for question in questions])
 
     def concepts(self, question: Question, first: int | None = None) -> list[int]:
         """List the rows of the concepts that a question found, best first, then :data:`NONE`.
@@ -348,7 +365,9 @@ class Found:
         candidates, tied = self._candidates[place], self._tied[place]
         confidence = self._confidences[place]
         if not candidates:
-            return Link(own, query.text, document_id=document_id, confidence=confidence, nil=True)
+            return Link(
+                own, query.text, document_id=document_id, confidence=confidence, nil=True, nothing=query.nothing
+            )
         doubts = doubts_about(self.index, query, mention, candidates[0])
         if confidence is not None:
             if query.unguessed is not None:

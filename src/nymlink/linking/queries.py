@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from nymlink.corpus.documents import Document, Mention
@@ -11,6 +11,7 @@ from nymlink.index.entries.words import Words
 from nymlink.rank.retrieval import Question
 from nymlink.text.contradictions import contradiction
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
+from nymlink.text.no_answers import says_nothing
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites, expand_document, language_of_mention
 from nymlink.text.spelling import correct, may_be_misspelt
@@ -75,7 +76,9 @@ class MentionQuery(NamedTuple):
         acronym: whether this is a mention in capitals that no definition wrote out.
         surface: the mention as it was written, without what was left out; ``None`` where that is not known.
         left_out: parts of the mention that were left out ("human", "V600E").
-        head: whether one of them says what the name is of ("gene").
+        head: whether one of them is said of genes and proteins only ("gene").
+        concept: row of the concept that the mention is an id of.
+        nothing: why the mention names nothing ("a date"), see :func:`~nymlink.text.no_answers.says_nothing`.
     """
 
     text: str
@@ -87,6 +90,8 @@ class MentionQuery(NamedTuple):
     surface: str | None = None
     left_out: tuple[str, ...] = ()
     head: bool = False
+    concept: int | None = None
+    nothing: str | None = None
 
     @property
     def question(self) -> Question:
@@ -97,6 +102,7 @@ class MentionQuery(NamedTuple):
             rewritten=self.text != self.prepared,
             guessed=self.fallback is not None,
             acronym=self.acronym,
+            concept=self.concept,
         )
 
     @property
@@ -119,12 +125,14 @@ def queries(
     guesses: bool = True,
     composites: Composites = "given",
     as_published: bool = False,
+    find_id: Callable[[str], tuple[int, str] | None] = lambda _: None,
 ) -> tuple[tuple[MentionQuery, ...], ...]:
     """Prepare the mentions of a document, and rewrite those that are no name by the rules of their language.
 
     :func:`~nymlink.text.prepare.expand_document` expands them. For each normalised mention the first of these that
     is a name of the index becomes the query:
 
+    0. an id of the vocabulary is its concept; a mark for nothing, an answer, a date, a number are no name at all;
     1. the mention as it stands (a vocabulary may have "tumour", and "AIDS" is no plural);
     2. the name with the same folded form ("cardiaco", "cardíaco"; see
        :func:`~nymlink.text.normalise.fold`);
@@ -149,6 +157,7 @@ def queries(
         composites: which mentions are split into parts.
         as_published: prepare mentions as the published queries were; the English spelling table is then the only
             rule.
+        find_id: finds the row and the preferred name of the concept that a mention is an id of.
 
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
@@ -166,10 +175,20 @@ def queries(
         query = MentionQuery(
             text, text, rules, code, acronym=acronym, surface=None if mention.prepared or as_published else surface
         )
+        if not (as_published or mention.prepared):
+            if (found := find_id(surface)) is not None:
+                return query._replace(text=normalise(found[1]), concept=found[0])
+            if (nothing := says_nothing(surface)) is not None:
+                return query._replace(text="", prepared="", nothing=nothing)
         if entries.find(text) is not None:
             return query
         if not as_published and (name := _name_alike(text, entries)) is not None:
             return query._replace(text=name, prepared=name)
+        meant = [
+            name for names in rules.meanings(surface) if (name := name_among(map(normalise, names))) is not None
+        ]
+        if meant and not as_published:
+            return query._replace(text=meant[0], prepared=meant[0], acronym=False)
         table = rules.spelling() if spelling is None else spelling
         # Most names have Greek letters spelt out.
         corrected = text if mention.prepared else correct(text if as_published else spell_greek(text), table)

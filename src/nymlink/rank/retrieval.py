@@ -33,6 +33,7 @@ class Question:
         rewritten: whether the text is another form or paraphrase of the mention.
         guessed: whether misspelt words of it were guessed.
         acronym: whether the mention is in capitals that no definition wrote out.
+        concept: row of the concept that the mention is an id of.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Question:
     rewritten: bool = False
     guessed: bool = False
     acronym: bool = False
+    concept: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

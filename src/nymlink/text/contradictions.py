@@ -41,6 +41,8 @@ _STEM: Final = 4
 _WORD: Final = 5
 """Shortest word, in letters, that a prefix alone turns into its opposite ("typical", "atypical")."""
 
+_ABSENCE_OF: Final = re.compile(r"\babsence of (?:the |any )?(?P<what>.+)")
+
 _LANGUAGES: Final = 32
 """Languages whose tables are kept in memory: clients choose them."""
 
@@ -215,7 +217,8 @@ class _Comparison:
         asked, named = self._words(query), self._words(name)
         only_asked, only_named = _subtract(asked, named), _subtract(named, asked)
         return (
-            self._opposites(only_asked, only_named)
+            self._kind(query, name)
+            or self._opposites(only_asked, only_named)
             or self._negation(asked, named, only_asked, only_named)
             or self._numerals(query, name)
             or self._species(named, only_named)
@@ -288,6 +291,14 @@ class _Comparison:
             for group, side in self._meanings(word):
                 sides[group].add(side)
         return sides
+
+    def _kind(self, query: str, name: str) -> Contradiction | None:
+        """Find a kind of a finding where the finding is denied: "absence of seizures", "absence seizures"."""
+        kinds = self._plain["kind named like an absence"]
+        asked = kinds and _ABSENCE_OF.search(query)
+        if not asked or asked["what"].split(" ")[-1] not in kinds or "absence of " in name:
+            return None
+        return Contradiction("negation", "absence of", "") if "absence" in name.split(" ") else None
 
     def _negation(
         self, asked: Sequence[str], named: Sequence[str], only_asked: Sequence[str], only_named: Sequence[str]

@@ -24,7 +24,8 @@ class Reading(NamedTuple):
     Attributes:
         text: what is left, as it was written.
         left_out: the rest, in parts ("human", "V600E").
-        head: whether a part says what the name is of ("gene"): a disease of this name is not meant.
+        head: whether a part is said of genes and proteins only ("gene", "mutant"): a disease of this name is not
+            meant.
     """
 
     text: str
@@ -61,6 +62,10 @@ class LanguageRules:
 
     def readings(self, mention: str) -> Iterable[Reading]:
         """Yield a mention, as it was written, without what is said beside a name; the most of it first."""
+        return ()
+
+    def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
+        """List the names of each meaning of an abbreviation of clinical notes, the most frequent meaning first."""
         return ()
 
     def is_of_gene(self, semantic_type: str) -> bool:

@@ -146,10 +146,15 @@ class Vocabulary:
 
     def preferred_name(self, row: int) -> str:
         """Return the preferred name of a concept row, or its first name of the most reliable kind, or its id."""
+        name = self.preferred_row(row)
+        return self._id_at(row) if name is None else self._text_at(name)
+
+    def preferred_row(self, row: int) -> int | None:
+        """Return the name row of the preferred name of a concept row, see :meth:`preferred_name`; or ``None``."""
         start, end = self.columns.name_offsets[row : row + 2]
         if start == end:
-            return self._id_at(row)
-        return self._text_at(start + self._kind_ranks[self._labels["kind"][0][start:end]].argmin())
+            return None
+        return int(start + self._kind_ranks[self._labels["kind"][0][start:end]].argmin())
 
     def name(self, row: int) -> Name:
         """Return the name at a name row."""

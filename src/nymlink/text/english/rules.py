@@ -7,7 +7,8 @@ from typing import Final
 
 from nymlink.text.english.composite import split_composite
 from nymlink.text.english.forms import american, forms
-from nymlink.text.english.paraphrases import has_symbol_type, paraphrases, readings
+from nymlink.text.english.paraphrases import paraphrases
+from nymlink.text.english.readings import clinical_abbreviations, has_symbol_type, readings
 from nymlink.text.english.words import (
     clinical_words,
     common_words,
@@ -43,6 +44,9 @@ class EnglishRules(LanguageRules):
 
     def readings(self, mention: str) -> Iterator[Reading]:
         return readings(mention)
+
+    def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
+        return clinical_abbreviations().get(abbreviation, ())
 
     def is_of_gene(self, semantic_type: str) -> bool:
         return has_symbol_type(semantic_type)

@@ -1,0 +1,244 @@
+"""Read mentions without what is said beside their names: "human TP53", "Metformin 500 mg tablet", "s/p stroke".
+
+The words are in ``data/symbols.tsv``, for genes and proteins, and ``data/beside.tsv``, for findings and drugs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from nymlink.text.languages import Reading
+from nymlink.text.normalise import normalise
+from nymlink.text.word_tables import read_kinds, read_rows, split_cell
+
+_DATA: Final = Path(__file__).parent / "data"
+
+_MOST_PARTS: Final = 3
+"""Parts that are left out at most ("human KRAS G12D protein")."""
+
+_LONGEST: Final = 80
+"""Letters of the longest mention that is read so; a longer one is a sentence."""
+
+_PREFIX: Final = re.compile(r"(?P<out>[hmr]|p-?)(?P<kept>(?!RNA|DNA)[A-Z][A-Za-z-]*[A-Z0-9].*)")
+"""A letter for human, mouse, rat or phosphorylated before a symbol: hTERT, p-ERK."""
+
+_PLURAL: Final = re.compile(r"(?P<kept>.*[A-Za-z0-9-][A-Z0-9])s")
+"""A symbol ends in a capital or a digit before its plural: MEKs, Cyclin-Ds."""
+
+_BRACKET: Final = re.compile(r"(?P<kept>.*[^\s(])\s*\((?P<out>[^()\s]{2,12})\)")
+
+_LETTER: Final = "[ACDEFGHIKLMNPQRSTVWY]"
+_AMINO: Final = "Ala|Arg|Asn|Asp|Cys|Gln|Glu|Gly|His|Ile|Leu|Lys|Met|Phe|Pro|Ser|Thr|Trp|Tyr|Val"
+_CHANGED: Final = (
+    rf"(?:p\.)?(?:{_LETTER}\d{{1,4}}(?:{_LETTER}|[*X]|fs\S*|del)|(?:{_AMINO})\d+(?:{_AMINO}|Ter))"
+    r"|c\.\S+|(?:Δ|del|delta)[A-Z]\d{1,4}"
+)
+_CHANGES: Final = (
+    re.compile(rf"(?P<kept>.*\S)[\s-]+\(?(?P<out>{_CHANGED})\)?"),
+    re.compile(rf"(?P<out>{_CHANGED})[\s-]+(?P<kept>\S.*)"),
+    re.compile(rf"(?P<kept>[A-Z][A-Z0-9]+)\(?(?P<out>{_LETTER}\d{{2,4}}{_LETTER})\)?"),
+)
+"""A protein with a change of its sequence, after, before or written together with it: BRAF V600E."""
+
+
+def readings(mention: str) -> Iterator[Reading]:
+    """Yield a mention without what is said beside its name, the fewest parts left out first.
+
+    Of genes and proteins: a species, a head, a state, a change of their sequence; of drugs: strength, form, route,
+    how often, the salt; of findings: history, side, degree, "unspecified".
+
+    They are candidates: look each up, and pass over those that are no name.
+
+    Args:
+        mention: as it was written.
+    """
+    if len(mention) > _LONGEST:
+        return
+    yield from _of_bracket(mention)
+    yield from _of_finding(mention)
+    yield from _of_drug(mention)
+    seen, last = {mention}, [Reading(mention)]
+    for _ in range(_MOST_PARTS):
+        further = [
+            Reading(kept, (*reading.left_out, out) if out else reading.left_out, reading.head or is_head)
+            for reading in last
+            for kept, out, is_head in _shortened(reading.text)
+            if kept not in seen
+        ]
+        last = list({reading.text: reading for reading in reversed(further)}.values())[::-1]
+        seen.update(reading.text for reading in last)
+        yield from last
+
+
+def has_symbol_type(semantic_type: str) -> bool:
+    """Whether concepts of a semantic type are genes or proteins, of which a head may be said ("VHL gene")."""
+    return not _words("type").isdisjoint(re.split(r"\W+", semantic_type.lower()))
+
+
+def _shortened(mention: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield a mention without one part, with the part, and whether only genes and proteins have such a part.
+
+    A plural leaves out nothing.
+    """
+    if match := _PLURAL.fullmatch(mention):
+        yield match["kept"], "", False
+    for pattern in _CHANGES:
+        if match := pattern.fullmatch(mention):
+            yield match["kept"], match["out"], False
+    for pattern in (_before(), _after()):
+        if match := pattern.fullmatch(mention):
+            yield match["kept"], match["out"], normalise(match["out"]) not in _words("any")
+    if match := _part().fullmatch(mention):
+        yield match["kept"], match["out"], True
+    if match := _head().fullmatch(mention):
+        yield match["kept"], match["out"], True
+    if match := _PREFIX.fullmatch(mention):
+        yield match["kept"], match["out"], True
+    if (match := _BRACKET.fullmatch(mention)) and _is_symbol(match["out"]):
+        yield match["kept"], match["out"], False
+        yield match["out"], match["kept"], False
+
+
+def _is_symbol(text: str) -> bool:
+    """Whether a word is written like a symbol: with a digit or a capital behind its first letter."""
+    return any(letter.isdigit() or letter.isupper() for letter in text[1:])
+
+
+_IN_BRACKET: Final = re.compile(r"(?P<kept>[^()]*[^\s(])\s*[(\[](?P<inside>[^()\[\]]+)[)\]]")
+
+
+def _of_bracket(mention: str) -> Iterator[Reading]:
+    """Yield names with the words of a bracket, "edema (pulmonary)", and without words that change no meaning.
+
+    Other words may change what is meant, and are not left out.
+    """
+    match = _IN_BRACKET.fullmatch(mention.strip())
+    if match is None or _is_symbol(match["inside"]):
+        return
+    kept, inside = match["kept"], match["inside"].strip()
+    letters = "".join(word[0] for word in re.split(r"[\s-]+", kept.lower()) if word)
+    own = "".join(word[0] for word in re.split(r"[\s-]+", inside.lower()) if word)
+    if inside.lower() in (letters, f"{letters}s") or not any(map(str.isalpha, inside)):
+        yield Reading(kept, (inside,))
+    elif kept.lower() in (own, f"{own}s"):
+        yield Reading(inside, (kept,))
+    elif kept in clinical_abbreviations():
+        meant = [name for names in clinical_abbreviations()[kept] for name in names]
+        yield from (Reading(f"{inside} {name}") for name in meant)
+        yield from (Reading(f"{name}, {inside}") for name in meant)
+        yield from (Reading(name, (inside,)) for name in meant)
+    elif normalise(inside) in {*map(normalise, _beside("bracket") | _beside("after") | _beside("side"))}:
+        yield Reading(kept, (inside,))
+    elif normalise(inside) not in _beside("denial"):
+        yield Reading(f"{inside} {kept}")
+        yield Reading(f"{kept} {inside}")
+
+
+def _of_finding(mention: str) -> Iterator[Reading]:
+    """Yield a finding without what is said of it: "history of breast cancer", "deafness, unspecified"."""
+    left_out: tuple[str, ...] = ()
+    for _ in range(_MOST_PARTS):
+        match = _said_before().match(mention) or _said_after().fullmatch(mention)
+        if match is None:
+            return
+        mention, left_out = match["kept"].strip(" ,"), (*left_out, match["out"].strip())
+        yield Reading(mention, left_out)
+
+
+def _of_drug(mention: str) -> Iterator[Reading]:
+    """Yield a drug without strength, form, route and how often, and then without its salt."""
+    left_out: list[str] = []
+    rest = mention
+    while match := _dose().fullmatch(rest):
+        rest = match["kept"].strip(" ,-")
+        left_out.insert(0, match["out"].strip())
+    if not left_out:
+        return
+    yield Reading(rest, tuple(left_out))
+    if match := _salt().fullmatch(rest):
+        yield Reading(match["kept"], (match["out"], *left_out))
+
+
+_STRENGTH: Final = (
+    r"\d[\d.,]*(?:\s?[-/]\s?\d[\d.,]*)*\s?"
+    r"(?:mg|mcg|[µμu]g|g|kg|ml|l|iu|units?|meq|mmol|mol|%|percent|puffs?|gtts?)"
+    r"(?:\s?/\s?\d*\.?\d*\s?(?:ml|l|g|kg|h|hr|hour|day|dose|actuation|tablet|m2))?"
+    r"|x?\s?10\^?\d+\s?/\s?[a-zµμ]+|[(\[]?(?:[munpµμ]?mol|[munpµμk]?g|i?u|cells|mm)/[a-zµμ]*l[)\]]?"
+)
+"""A strength, or a unit of a laboratory."""
+
+
+@cache
+def _dose() -> re.Pattern[str]:
+    words = "|".join(_longest_first(_beside("form") | _beside("route")))
+    return re.compile(rf"(?P<kept>.*[^\W\d].*?)[\s,]+(?i:(?P<out>{_STRENGTH}|{words}|\d+\s?x?))\.?")
+
+
+@cache
+def _salt() -> re.Pattern[str]:
+    return re.compile(rf"(?P<kept>.*\S)\s+(?i:(?P<out>{'|'.join(_longest_first(_beside('salt')))}))")
+
+
+@cache
+def _said_before() -> re.Pattern[str]:
+    words = "|".join(_longest_first(_beside("before") | _beside("side")))
+    return re.compile(rf"(?i:(?P<out>{words}))(?:\s*:\s*|\s+)(?P<kept>\S.*)", re.DOTALL)
+
+
+@cache
+def _said_after() -> re.Pattern[str]:
+    words = "|".join(_longest_first(_beside("after") | _beside("side")))
+    return re.compile(rf"(?P<kept>.*\S?)(?:\s*,\s*|\s+)(?i:(?P<out>{words}))\.?")
+
+
+def _longest_first(words: frozenset[str]) -> list[str]:
+    return [re.escape(word) for word in sorted(words, key=len, reverse=True)]
+
+
+@cache
+def _beside(kind: str) -> frozenset[str]:
+    return frozenset(word for row in read_kinds(_DATA / "beside.tsv")[kind] for word in row)
+
+
+@cache
+def clinical_abbreviations() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Read the abbreviations of clinical notes: each → the names of each meaning, the most frequent first."""
+    rows = read_rows(_DATA / "clinical_abbreviations.tsv")
+    return {
+        row["abbreviation"]: tuple(tuple(meaning.split(" = ")) for meaning in split_cell(row["meanings"]))
+        for row in rows
+    }
+
+
+@cache
+def _words(kind: str) -> frozenset[str]:
+    return frozenset(word for row in read_kinds(_DATA / "symbols.tsv")[kind] for word in row)
+
+
+def _any(*kinds: str) -> str:
+    words = sorted({word for kind in kinds for word in _words(kind)}, key=len, reverse=True)
+    return "|".join(re.escape(word).replace(r"\ ", r"[\s-]") for word in words)
+
+
+@cache
+def _before() -> re.Pattern[str]:
+    return re.compile(rf"(?i:(?P<out>{_any('species', 'state', 'head')}))[\s-]+(?:of )?(?P<kept>\S.*)")
+
+
+@cache
+def _after() -> re.Pattern[str]:
+    return re.compile(rf"(?P<kept>.*\S)[\s-]+(?i:(?P<out>(?:in |of )?(?:{_any('species', 'state')})))")
+
+
+@cache
+def _part() -> re.Pattern[str]:
+    return re.compile(rf"(?P<kept>.*\S)[\s,]+(?i:(?P<out>(?:{_any('part')}) ?(?:\d+|[a-z]|alpha|beta|gamma)))")
+
+
+@cache
+def _head() -> re.Pattern[str]:
+    return re.compile(rf"(?P<kept>.*\S)[\s-]+(?i:(?P<out>{_any('head')}))")

@@ -1,0 +1,146 @@
+"""Cells of tables as people write them: brackets, answers, ids, drugs, what notes say beside a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
+from nymlink.vocabulary.concepts import Source
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.serve.toy import CALIBRATION
+
+NAMES = {
+    "D:1": ("Edema", "disease"),
+    "D:2": ("Pulmonary edema", "disease"),
+    "D:3": ("Tuberculosis", "disease"),
+    "D:4": ("Intellectual disability", "disease"),
+    "D:5": ("Intellectual disability, severe", "disease"),
+    "D:6": ("Moderate", "modifier"),
+    "D:7": ("Deep vein thrombosis", "disease"),
+    "D:8": ("Pulmonary embolism", "disease"),
+    "D:9": ("Pleural effusion", "disease"),
+    "D:10": ("Absence seizure", "disease"),
+    "D:11": ("Seizure", "disease"),
+    "D:12": ("Deafness", "disease"),
+    "C:1": ("Atenolol", "chemical"),
+    "C:2": ("Metoprolol", "chemical"),
+    "C:3": ("Sodium", "chemical"),
+    "G:1": ("VHL", "gene"),
+}
+
+
+def vocabulary() -> Vocabulary:
+    builder = TableBuilder()
+    for concept, (name, kind) in NAMES.items():
+        builder.concept(concept, semantic_types=(kind,))
+        builder.name(concept, name, lang="en", kind="preferred")
+    builder.name("C:3", "Na", lang="en", kind="exact")
+    builder.concept("D:99", obsolete=True, replaced_by=["D:3"])
+    builder.redirect("D:098", "D:3")
+    return Vocabulary.of((Source("toy", "test"), builder.build()))
+
+
+LINKER = Linker(Index.build(vocabulary(), encoder=None).with_calibration(CALIBRATION.to_dict()), top_k=3)
+
+
+@pytest.mark.parametrize(
+    ("mention", "concept", "left_out"),
+    [
+        ("Edema (pulmonary)", "D:2", ()),
+        ("edema [mild]", "D:1", ("mild",)),
+        ("edema (disorder)", "D:1", ("disorder",)),
+        ("ID (severe)", "D:5", ()),
+        ("ID (intellectual disability)", "D:4", ("ID",)),
+        ("deep vein thrombosis (DVT)", "D:7", ("DVT",)),
+        ("Deafness, unspecified", "D:12", ("unspecified",)),
+        ("history of tuberculosis", "D:3", ("history of",)),
+        ("h/o: deafness", "D:12", ("h/o",)),
+        ("s/p pulmonary embolism", "D:8", ("s/p",)),
+        ("left deafness", "D:12", ("left",)),
+        ("suspected left deafness", "D:12", ("suspected", "left")),
+        ("atenolol 25 mg tablet", "C:1", ("25 mg", "tablet")),
+        ("Atenolol 12.5mg tabs p.o. bid", "C:1", ("12.5mg", "tabs", "p.o.", "bid")),
+        ("metoprolol tartrate 5 mg/5 ml injection", "C:2", ("tartrate", "5 mg/5 ml", "injection")),
+        ("DVT", "D:7", ()),
+        ("Na", "C:3", ()),
+    ],
+)
+def test_what_is_said_beside_a_name_is_no_part_of_it(
+    mention: str, concept: str, left_out: tuple[str, ...]
+) -> None:
+    link = LINKER.link(mention)
+    assert link.candidates[0].concept_id == concept
+    assert link.left_out == left_out
+    assert link.confidence is not None
+    assert link.confidence > 0.7
+
+
+@pytest.mark.parametrize(
+    "mention",
+    ["edema (excluded)", "seizure (none)", "absence of seizures", "recombinant tuberculosis", "mouse deafness"],
+)
+def test_what_says_another_thing_is_doubted(mention: str) -> None:
+    confidence = LINKER.link(mention).confidence
+    assert confidence is not None
+    assert confidence < 0.4
+
+
+def test_an_abbreviation_of_several_meanings_says_so() -> None:
+    link = LINKER.link("PE")
+    assert link.candidates[0].concept_id == "D:8"
+    assert link.meanings == 2
+
+
+@pytest.mark.parametrize(
+    ("mention", "reason"),
+    [
+        ("-", "no letter"),
+        ("???", "no letter"),
+        ("N/A", "no answer"),
+        ("unknown", "no answer"),
+        (" none ", "no answer"),
+        ("No", "no answer"),
+        ("nicht bekannt", "no answer"),
+        ("NA", "no answer"),
+        ("2024-11-03", "a date"),
+        ("3.11.2024 10:45", "a date"),
+        ("Nov 3, 2024", "a date"),
+        ("12", "a number"),
+        ("<0.5 %", "a number"),
+        ("38.2 °C", "a number"),
+    ],
+)
+def test_cells_that_name_nothing_are_nil_and_say_why(mention: str, reason: str) -> None:
+    link = LINKER.link(mention)
+    assert (link.nil, link.best, link.candidates) == (True, None, ())
+    assert link.notes == (reason,)
+
+
+@pytest.mark.parametrize(
+    ("mention", "concept"),
+    [
+        ("D:12", "D:12"),
+        ("d:12", "D:12"),
+        ("D_12", "D:12"),
+        ("http://purl.example.org/obo/D_12", "D:12"),
+        ("https://example.org/D:12", "D:12"),
+        ("D:99", "D:3"),
+        ("D:098", "D:3"),
+    ],
+)
+def test_an_id_is_its_concept(mention: str, concept: str) -> None:
+    link = LINKER.link(mention)
+    assert link.best is not None
+    assert link.best.concept_id == concept
+    assert link.best.concept_name == NAMES[concept][0]
+    assert len(link.candidates) == 1
+    assert link.confidence is not None
+    assert link.confidence > 0.7
+
+
+@pytest.mark.parametrize("mention", ["X:12", "D:5000", "http://example.org/", "1234567", "VHL"])
+def test_other_texts_are_no_ids(mention: str) -> None:
+    link = LINKER.link(mention)
+    assert link.best is None or link.best.concept_name == mention or (link.confidence or 0) < 0.3
