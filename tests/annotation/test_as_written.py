@@ -193,3 +193,48 @@ def test_findings_of_the_family_are_told_from_those_of_the_patient(text: str, ex
     [context] = [link.context for link in ANNOTATOR.annotate(text) if link.mention.text == "fever"]
     assert context is not None
     assert (context.family is not None) is expected
+
+
+def meanings() -> Vocabulary:
+    builder = TableBuilder()
+    for concept, parent, names in (
+        ("H:0", (), ("Heart finding",)),
+        ("H:1", ("H:0",), ("Atrial septal defect", "ASD")),
+        ("H:2", ("H:0",), ("Patent ductus arteriosus", "PDA")),
+        ("B:0", (), ("Behavior",)),
+        ("B:1", ("B:0",), ("Autistic behavior", "ASD")),
+        ("B:2", ("B:0",), ("Anxiety",)),
+        ("L:1", (), ("Acute lymphoblastic leukemia", "ALL")),
+        ("A:1", (), ("Acute gouty state", "AGS")),
+    ):
+        builder.concept(concept, semantic_types=("phenotype",), parents=parent)
+        for place, name in enumerate(names):
+            builder.name(concept, name, lang="en", kind="abbreviation" if place else "preferred")
+    return Vocabulary.of((Source("toy", "test"), builder.build()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("PDA and ASD", ["H:2", "H:1"]),
+        ("anxiety and ASD", ["B:2", "B:1"]),
+        ("The girl has ASD.", ["H:1"]),  # the usual meaning in clinical notes
+        ("ALL OF THEM WERE WELL", []),
+        ("She has ALL.", ["L:1"]),
+        ("AGS cells were grown", []),
+        ("AGS was diagnosed", ["A:1"]),
+    ],
+)
+def test_abbreviations_mean_what_the_text_speaks_for(text: str, expected: list[str]) -> None:
+    annotator = Annotator(Index.build(meanings(), encoder=None))
+    links = annotator.annotate(text)
+    assert [link.best.concept_id for link in links if link.best is not None] == expected
+
+
+def test_an_abbreviation_of_several_concepts_is_less_sure() -> None:
+    annotator = Annotator(Index.build(meanings(), encoder=None))
+    [alone] = annotator.annotate("The girl has ASD.")
+    [_, beside] = annotator.annotate("PDA and ASD")
+    assert alone.confidence is not None
+    assert beside.confidence is not None
+    assert alone.confidence < beside.confidence

@@ -26,6 +26,9 @@ _SHARED: Final = 4
 _MOST: Final = 6
 """Conjuncts."""
 
+_GENITIVE: Final = "s"
+"""Word that is left of a genitive: "Crohn's and Alzheimer's disease"."""
+
 
 class _Group(NamedTuple):
     """Names found in a coordination, and where it stands."""
@@ -95,7 +98,7 @@ def _coordinations(clause: Sequence[Token]) -> Iterator[list[list[Token]]]:
         if token.word.kind in (Kind.CONJUNCTION, Kind.COMMA):
             joints.append(token.word.kind)
             parts.append([])
-        else:
+        elif token.word.text != _GENITIVE:
             parts[-1].append(token)
     for last in range(1, len(parts)):
         if joints[last - 1] != Kind.CONJUNCTION:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nymlink.annotation.acronyms import Acronyms
 from nymlink.annotation.annotator_settings import MIN_CONFIDENCE
 from nymlink.annotation.coordination import find_coordinations, has_conjunction
 from nymlink.annotation.lexicon import Lexicon
@@ -115,6 +116,7 @@ class Matcher:
     lexicon: Lexicon
     table: NameTable
     chooser: NameChooser = field(init=False)
+    acronyms: Acronyms = field(init=False)
     _concept_of_name: npt.NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,6 +124,7 @@ class Matcher:
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.vocabulary.name_count:
             raise ValueError("the matcher has names that the vocabulary does not")
         self.chooser = NameChooser(self.vocabulary, self.table, self.lexicon)
+        self.acronyms = Acronyms(self.vocabulary, self.table, self.lexicon)
         self._concept_of_name = self.vocabulary.columns.names["concept"].to_numpy()
 
     @classmethod
@@ -139,6 +142,7 @@ class Matcher:
         """
         matcher = replace(self)
         matcher.chooser = NameChooser(self.vocabulary, self.table, self.lexicon, allowed)
+        matcher.acronyms = Acronyms(self.vocabulary, self.table, self.lexicon, allowed)
         return matcher
 
     def concept(self, hit: Hit) -> int:
@@ -164,9 +168,11 @@ class Matcher:
         text = reading.text
         definitions = find_definitions(text.replace(LINE_END, "\n")) if "(" in text or "[" in text else ()
         short_forms = {definition.short for definition in definitions}
-        tokens = tokens_of(
-            text, self.lexicon.find, conjunction=self.lexicon.conjunction, skipped=glosses(text, definitions)
-        )
+        skipped = glosses(text, definitions)
+        find, conjunction = self.lexicon.find, self.lexicon.conjunction
+        tokens = tokens_of(text, find, conjunction=conjunction, skipped=skipped)
+        # A name may have its own abbreviation in brackets.
+        unskipped = tokens_of(text, find, conjunction=conjunction) if skipped else tokens
 
         def admitted(hits: Iterable[Hit]) -> list[Hit]:
             return [
@@ -180,7 +186,7 @@ class Matcher:
         stretches = {(hit.start, hit.end) for hit in windows}
         windows += (
             hit._replace(end=_with_bracket(text, hit))
-            for hit in admitted(find_punctuated(tokens, self.table, self.chooser))
+            for hit in admitted(find_punctuated(unskipped, self.table, self.chooser))
             # A list of names is no name.
             if not all(part in stretches for part in _parts(text, hit))
         )
@@ -190,6 +196,7 @@ class Matcher:
         shared = admitted(find_coordinations(tokens, self.table, self.chooser, Spans(chosen)))
         chosen += [hit for hit in shared if not hiding.cover(hit)]
         chosen += longest(admitted(find_cores(tokens, chosen, self.table, self.chooser)))
+        chosen = admitted(self.acronyms.settle(text, chosen))
         found = Spans(chosen)
         chosen += longest(hit for hit in carry_through(text, definitions, chosen) if not found.overlap(hit))
         return [

@@ -193,7 +193,7 @@ class NameChooser:
         if level != Level.EXACT and self._products.has_such_type(name.concept_id):
             # What is derived from the name of a product is another, or none: phosphatase, phosphate.
             confidence *= FACTORS["product"]
-        if len(of_name) == 1 and _is_acronym(name.text):
+        if len(of_name) == 1 and is_acronym(name.text):
             return confidence if _is_written_so(tokens, name.text) else 0.0
         if level != Level.CORE and not says_something(words):
             return confidence * FACTORS["qualifier"]
@@ -235,7 +235,8 @@ def _writing(tokens: Sequence[Token]) -> list[str]:
     return [token.surface if token.word.kind in _SIGNS else token.word.text for token in tokens]
 
 
-def _is_acronym(text: str) -> bool:
+def is_acronym(text: str) -> bool:
+    """Whether a name is an abbreviation: short, with capitals."""
     return (text.isupper() and len(text) <= _LONGEST_ACRONYM) or (
         len(text) < _LONGEST_ACRONYM and " " not in text and sum(map(str.isupper, text)) > 1
     )

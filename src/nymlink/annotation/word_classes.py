@@ -109,6 +109,14 @@ class WordRules:
         """Whether a word is for somebody who has a finding."""
         return False
 
+    def is_beside_gene(self, word: str) -> bool:
+        """Whether an abbreviation before a word is that of a gene, a protein or a cell line."""
+        return False
+
+    def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
+        """List the names of each meaning of an abbreviation of clinical notes, the most frequent meaning first."""
+        return ()
+
     def is_ordered(self, word: str) -> bool:
         """Whether a name with a preposition has its words in one order only."""
         return False
@@ -196,6 +204,12 @@ class EnglishWordRules(WordRules):
 
     def is_person(self, word: str) -> bool:
         return word in matching_words("person")
+
+    def is_beside_gene(self, word: str) -> bool:
+        return word in matching_words("beside a gene")
+
+    def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
+        return RULES.meanings(abbreviation)
 
     def is_ordered(self, word: str) -> bool:
         return word in matching_words("ordered")

@@ -230,6 +230,7 @@ Kind = Literal[
     "preposition",
     "ordered",
     "part",
+    "beside a gene",
     "conjunction",
     "break",
     "abnormal",

@@ -1,0 +1,121 @@
+"""Abbreviations that a text does not define: which concept they mean, and whether they mean any.
+
+Other findings of the text speak for one meaning ("PDA, ASD and VSD": three defects of the heart); else the usual
+meaning in clinical notes counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from nymlink.annotation.lexicon import Lexicon
+from nymlink.annotation.name_choice import Choice, is_acronym
+from nymlink.annotation.name_table import Level, NameTable
+from nymlink.annotation.tokens import MASK
+from nymlink.annotation.windows import Hit
+from nymlink.core.store.arrays import Bools
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_NEAR: Final = 300
+"""Characters around an abbreviation in which other findings speak for a meaning."""
+_FEW: Final = 4
+"""Other meanings that halve a confidence."""
+_OTHER: Final = 0.2
+"""Factor for an abbreviation that stands where no finding does: "AGS cells"."""
+_WORD: Final = 0.5
+"""Factor for an abbreviation that is spelt like an ordinary word: "ARM"."""
+_BEFORE: Final = re.compile(r"([^\W\d_]+)\W*$")
+_AFTER: Final = re.compile(r"\W{0,2}([^\W\d_]+)")
+
+
+class Acronyms:
+    """Chooses the concepts of abbreviations.
+
+    Args:
+        vocabulary: of the names.
+        table: digests of the names.
+        lexicon: of their words.
+        allowed: bool (N): names that may be chosen; ``None`` for all.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, table: NameTable, lexicon: Lexicon, allowed: Bools | None = None
+    ) -> None:
+        self._allowed = allowed
+        self._vocabulary = vocabulary
+        self._table = table
+        self._lexicon = lexicon
+        self._ancestors: dict[str, frozenset[str]] = {}
+
+    def settle(self, text: str, hits: Sequence[Hit]) -> list[Hit]:
+        """Choose what abbreviations mean, lower the confidence of doubtful ones, leave out words in capitals."""
+        return [settled for hit in hits if (settled := self._settled(text, hit, hits)) is not None]
+
+    def _settled(self, text: str, hit: Hit, hits: Sequence[Hit]) -> Hit | None:
+        written = text[hit.start : hit.end]
+        if hit.words != 1 or not is_acronym(self._vocabulary.name(hit.choice.row).text):
+            return hit
+        before, after = _BEFORE.search(text, max(0, hit.start - 40), hit.start), _AFTER.match(text, hit.end)
+        around = [match[1] for match in (before, after) if match is not None]
+        rules = self._lexicon.rules
+        if (
+            around
+            and all(word.isupper() and len(word) > 1 for word in around)
+            and rules.is_ordinary(written.lower())
+        ):
+            return None
+        meanings = self._meanings(written)
+        rows = [row for row in meanings.values() if row != hit.choice.row]
+        factor = 1.0
+        row = hit.choice.row
+        if rows:
+            near = [other for other in hits if other is not hit and abs(other.start - hit.start) < _NEAR]
+            spoken = self._spoken_for(meanings, near)
+            usual = spoken or self._usual(written, meanings)
+            row = meanings[usual] if usual is not None else row
+            factor = 1.0 if spoken is not None else _FEW / (_FEW + len(meanings) - 1)
+        if rules.is_ordinary(written.lower()) and not rules.is_clinical(written.lower()):
+            factor *= _WORD
+        if after is not None and rules.is_beside_gene(after[1].lower()):
+            factor *= _OTHER
+        return hit._replace(choice=Choice(row, hit.choice.level, hit.choice.confidence * factor))
+
+    def _meanings(self, written: str) -> dict[str, int]:
+        """Map the concepts that have an abbreviation for a name to the row of that name."""
+        found: dict[str, int] = {}
+        for form in dict.fromkeys((written, written.removesuffix("s"))):
+            for level, row in self._table.find(self._lexicon.find(form).exact & MASK):
+                if self._allowed is not None and not self._allowed[row]:
+                    continue
+                name = self._vocabulary.name(row)
+                if level == Level.EXACT and name.text.replace("-", "") == form.replace("-", ""):
+                    found.setdefault(name.concept_id, row)
+        return found
+
+    def _spoken_for(self, meanings: dict[str, int], near: Sequence[Hit]) -> str | None:
+        """Find the one meaning that has most ancestors in common with the findings around."""
+        beside = [self._vocabulary.name(other.choice.row).concept_id for other in near]
+        votes = Counter[str]()
+        for concept in meanings:
+            own = self._above(concept)
+            others = [self._above(other) for other in beside if other not in meanings]
+            votes[concept] = sum(len(own & other) for other in others)
+        (first, most), *rest = votes.most_common()
+        return first if most > 0 and (not rest or rest[0][1] < most) else None
+
+    def _above(self, concept: str) -> frozenset[str]:
+        if concept not in self._ancestors:
+            self._ancestors[concept] = frozenset(self._vocabulary.ancestors(concept))
+        return self._ancestors[concept]
+
+    def _usual(self, written: str, meanings: dict[str, int]) -> str | None:
+        """Find the meaning that clinical notes have first."""
+        usual = {normalise(name) for name in next(iter(self._lexicon.rules.meanings(written)), ())}
+        return next((concept for concept in meanings if usual & set(self._names(concept))), None)
+
+    def _names(self, concept: str) -> Iterator[str]:
+        return (normalise(name.text) for name in self._vocabulary.names(concept))
