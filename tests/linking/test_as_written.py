@@ -144,3 +144,19 @@ def test_an_id_is_its_concept(mention: str, concept: str) -> None:
 def test_other_texts_are_no_ids(mention: str) -> None:
     link = LINKER.link(mention)
     assert link.best is None or link.best.concept_name == mention or (link.confidence or 0) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("mention", "parts"),
+    [
+        ("edema, deafness and seizures", ["edema", "deafness", "seizure"]),
+        ("tuberculosis and pleural effusion", ["tuberculosis", "pleural effusion"]),
+        ("no edema; deafness", ["no edema", "deafness"]),
+        ("Intellectual disability, severe", []),
+        ("pulmonary embolism", []),
+    ],
+)
+def test_a_cell_of_several_findings_is_split_on_request(mention: str, parts: list[str]) -> None:
+    linker = Linker(LINKER.index, composites="always")
+    link = linker.link(mention)
+    assert [part.mention.text for part in link.parts] == parts

@@ -119,3 +119,12 @@ def test_requests_have_limits(request_: dict[str, Any], code: str) -> None:
         answer = client.post("/link", json=request_)
         assert (answer.status_code, answer.json()["code"]) == (413, code)
         assert client.post("/link", json={"mentions": ["a"] * 3}).status_code == 200
+
+
+def test_composite_mentions_are_split_on_request(client: TestClient) -> None:
+    mentions = ["heart attack and epileptic seizure"]
+    [whole] = client.post("/link", json={"mentions": mentions}).json()["links"]
+    [split] = client.post("/link", json={"mentions": mentions, "composites": "always"}).json()["links"]
+    assert whole["parts"] == []
+    assert [part["mention"] for part in split["parts"]] == ["heart attack", "epileptic seizure"]
+    assert client.post("/link", json={"mentions": mentions, "composites": "often"}).status_code == 422

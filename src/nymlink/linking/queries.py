@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from nymlink.corpus.documents import Document, Mention
@@ -162,6 +164,9 @@ def queries(
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
     """
+    if composites == "always":
+        mentions = tuple(split_mention(mention, entries, language) for mention in document.mentions)
+        document = replace(document, mentions=mentions)
     expanded = expand_document(document, language=language, composites=composites, as_published=as_published)
 
     def name_among(texts: Iterable[str]) -> str | None:
@@ -214,6 +219,33 @@ def queries(
         tuple(query_for(surface, mention) for surface in surfaces)
         for mention, surfaces in zip(document.mentions, expanded, strict=True)
     )
+
+
+_LIST: Final = re.compile(r"\s*(?:[,;/+&]|\b(?:and|or|und|et|y|e|o|ou|oder)\b)+\s*", re.IGNORECASE)
+"""What stands between the names of a list."""
+
+
+def split_mention(mention: Mention, entries: Entries, language: str | None = None) -> Mention:
+    """Split a composite mention into parts: at its conjunctions where each part is a name, else by a rule.
+
+    Args:
+        mention: a mention; one with parts stays as it is, as does one that is a name.
+        entries: those of the index.
+        language: code of its language, if it states none; ``None`` where it is unknown.
+    """
+    if mention.parts or mention.prepared or entries.find(normalise(mention.text)) is not None:
+        return mention
+    rules = rules_of(recognise_language(normalise(mention.text), mention.language or language))
+    parts = tuple(filter(None, _LIST.split(mention.text)))
+    if not all(_is_name(part, entries, rules) for part in parts):
+        parts = rules.split_composite(mention.text)
+    return replace(mention, parts=parts) if len(parts) > 1 else mention
+
+
+def _is_name(part: str, entries: Entries, rules: LanguageRules) -> bool:
+    """Whether a part is a name, in another form, too; a denied one is."""
+    text = re.sub(r"^(?:no|without|denies) ", "", normalise(part))
+    return any(entries.find(form) is not None for form in (text, *rules.forms(text)))
 
 
 def _name_alike(text: str, entries: Entries) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.link import Link
+from nymlink.linking.queries import split_mention
 from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.routes.parts import (
     ANNOTATE_ANSWER,
@@ -88,6 +89,9 @@ class LinkRequest(Fields):
     index: str | None = Field(None, description="Name of the index; the first if not given.")
     top_k: int = Field(1, ge=1, description="Candidates of a mention at most.")
     language: str | None = Field(None, description="Code of the language of mentions that state none.")
+    composites: Literal["given", "always"] = Field(
+        "given", description='"always" splits a mention of several names ("fever, cough and rash") into its parts.'
+    )
     text: str = Field(
         "", description="The text that mentions stand in: what it abbreviates is read as it defines."
     )
@@ -106,6 +110,8 @@ async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Mem
     _require_within(what, served.limits)
     language = _language(what.language)
     mentions = tuple(_mention(mention, language) for mention in what.mentions)
+    if what.composites == "always":
+        mentions = tuple(split_mention(mention, served.index.entries) for mention in mentions)
     claim.add(_CANDIDATE * len(mentions) * (1 + min(what.top_k, len(served.vocabulary))))
     links = await served.link_soon(Document("", what.text, mentions), top_k=what.top_k)
     metrics_of(request).note_mentions(served.name, len(links))
