@@ -200,3 +200,34 @@ class TestConfidence:
         [link] = linker.link(Document("1", text, (Mention("ER", start, start + 2),)))
         assert best(linker.link("ER")) == "F:1"
         assert (best(link), link.tied) == ("G:1", 1)
+
+
+def doubtful() -> Linker:
+    builder = TableBuilder()
+    for concept, names in (
+        ("G:1", ["CRTC1", "TORC1"]),
+        ("G:2", ["HBB", "H-B"]),
+        ("G:3", ["EIF2AK3", "PERK"]),
+        ("G:4", ["POR"]),
+        ("G:5", ["BRCA1"]),
+        ("G:6", ["KCNH2", "ERG1"]),
+    ):
+        builder.concept(concept, semantic_types=["gene"])
+        for name in names:
+            builder.name(concept, name, lang="en", kind="exact")
+    vocabulary = Vocabulary.of((Source("genes", "test"), builder.build()))
+    return Linker(Index.build(vocabulary, encoder=None).with_calibration(CALIBRATION.to_dict()))
+
+
+@pytest.mark.parametrize("mention", ["mTORC1", "Hb", "pERK", "por", "hERG1"])
+def test_short_symbols_that_are_written_otherwise_are_doubted(mention: str) -> None:
+    confidence = doubtful().link(mention).confidence
+    assert confidence is not None
+    assert confidence <= 0.5
+
+
+@pytest.mark.parametrize("mention", ["TORC1", "H-B", "PERK", "POR", "brca1", "ERG1"])
+def test_symbols_as_they_are_written_are_not(mention: str) -> None:
+    confidence = doubtful().link(mention).confidence
+    assert confidence is not None
+    assert confidence > 0.9

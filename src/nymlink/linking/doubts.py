@@ -12,7 +12,7 @@ from nymlink.linking.calibration import is_alike, is_form
 from nymlink.linking.link import Candidate
 from nymlink.linking.queries import LONGEST_ACRONYM, MentionQuery
 from nymlink.text.contradictions import contradiction as find_contradiction
-from nymlink.text.languages import recognise_language
+from nymlink.text.languages import recognise_language, rules_of
 from nymlink.text.normalise import normalise
 
 GUESSED: Final = 0.5
@@ -25,6 +25,17 @@ like these are too few there."""
 SMALL: Final = 0.2
 """Share that is left to an ordinary word in small letters, linked to a symbol in capitals ("damage", DAMAGE), and
 to a name that the mention says is that of a gene, linked to something else ("VHL gene", a disease)."""
+
+WRITTEN: Final = 0.5
+"""Share that is left to a short symbol that is written otherwise than the mention."""
+
+_SHORT: Final = 4
+"""Letters of the longest such symbol: few letters mean many things."""
+_SPECIES: Final = frozenset("hmrp")
+"""Letters before a symbol for human, mouse, rat and phosphorylated: "hERG"; but "mTORC1"."""
+
+_TYPES: Final = rules_of("en")
+"""Semantic types are in English, whatever the language of a mention."""
 
 _FEW: Final = 4
 _FEW_BESIDE: Final = 16
@@ -79,6 +90,7 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
     exact = first.parts.get(EXACT_MATCH) == 1
     if query.head and not _is_gene(index, query, first):
         factor *= SMALL
+    otherwise = WRITTEN if exact and _is_written_otherwise(index, query, first) else 1.0
     if exact and _is_in_small_letters(index, query, first):
         return Doubts(factor * SMALL, contradiction, ordinary=True)
     known = query.rules.meanings(query.surface or "")
@@ -92,7 +104,7 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
         return Doubts(factor * _FEW / (_FEW + len(known) - 1), contradiction, len(known) if len(known) > 1 else 0)
     if exact and query.prepared == normalise(first.concept_name):
         # The concept's own name is what it says, be it short and in capitals.
-        return Doubts(factor, contradiction)
+        return Doubts(min(factor, otherwise), contradiction)
     abbreviation = exact and _is_abbreviation(index, first)
     meanings = 0
     if query.acronym or abbreviation:
@@ -106,7 +118,7 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
         ordinary = _is_odd(query, first)
     elif ordinary:
         ordinary = _is_part(query, normalise(first.matched.text))
-    return Doubts(factor * ORDINARY if ordinary else factor, contradiction, meanings, ordinary)
+    return Doubts(min(factor * ORDINARY if ordinary else factor, otherwise), contradiction, meanings, ordinary)
 
 
 def _names_of(meaning: Iterable[str]) -> set[str]:
@@ -123,7 +135,7 @@ def _meanings(index: Index, letters: str) -> set[int]:
 def _is_gene(index: Index, query: MentionQuery, first: Candidate) -> bool:
     """Whether a concept is a gene or a protein, as far as its semantic types tell."""
     types = index.vocabulary[first.concept_id].semantic_types
-    return not types or any(map(query.rules.is_of_gene, types))
+    return not types or any(map(_TYPES.is_of_gene, types))
 
 
 def _is_in_small_letters(index: Index, query: MentionQuery, first: Candidate) -> bool:
@@ -140,8 +152,25 @@ def _is_in_small_letters(index: Index, query: MentionQuery, first: Candidate) ->
         return False
     if not name.isupper():
         types = index.vocabulary[first.concept_id].semantic_types
-        return name != name.lower() and any(map(query.rules.is_of_gene, types))
+        return name != name.lower() and any(map(_TYPES.is_of_gene, types))
     return not all(other.text.isupper() for other in index.vocabulary.names(first.concept_id))
+
+
+def _is_written_otherwise(index: Index, query: MentionQuery, first: Candidate) -> bool:
+    """Whether a short symbol has other capitals or signs than the mention ("pERK", PERK), or a species' letter."""
+    name, surface = first.matched.text, query.surface
+    if any(part in _SPECIES for part in query.left_out):
+        return True
+    letters = "".join(filter(str.isalnum, name))
+    if surface is None or len(letters) > _SHORT or not letters.isalpha() or name[1:] == name[1:].lower():
+        return False
+    if surface in (name, f"{name}s", letters):
+        return False
+    types = index.vocabulary[first.concept_id].semantic_types
+    # Vocabularies of diseases may have all names in capitals.
+    return any(map(_TYPES.is_of_gene, types)) or not all(
+        other.text.isupper() for other in index.vocabulary.names(first.concept_id)
+    )
 
 
 def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
