@@ -88,7 +88,7 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
     contradiction = contradicts(index, query, first)
     factor = CONTRADICTED if contradiction is not None else 1.0
     exact = first.parts.get(EXACT_MATCH) == 1
-    if query.head and not _is_gene(index, query, first):
+    if query.head and not _is_gene(index, first):
         factor *= SMALL
     otherwise = WRITTEN if exact and _is_written_otherwise(index, query, first) else 1.0
     if exact and _is_in_small_letters(index, query, first):
@@ -132,7 +132,7 @@ def _meanings(index: Index, letters: str) -> set[int]:
     return {*index.concepts_named(letters), *spelt}
 
 
-def _is_gene(index: Index, query: MentionQuery, first: Candidate) -> bool:
+def _is_gene(index: Index, first: Candidate) -> bool:
     """Whether a concept is a gene or a protein, as far as its semantic types tell."""
     types = index.vocabulary[first.concept_id].semantic_types
     return not types or any(map(_TYPES.is_of_gene, types))
