@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from nymlink.annotation.annotator_settings import LEVELS
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_choice import Choice, is_acronym
 from nymlink.annotation.name_table import Level, NameTable
-from nymlink.annotation.tokens import MASK
-from nymlink.annotation.windows import Hit
+from nymlink.annotation.tokens import MASK, tokens_of_name
+from nymlink.annotation.windows import Hit, Spans
 from nymlink.core.store.arrays import Bools
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -28,6 +29,11 @@ _OTHER: Final = 0.2
 """Factor for an abbreviation that stands where no finding does: "AGS cells"."""
 _WORD: Final = 0.5
 """Factor for an abbreviation that is spelt like an ordinary word: "ARM"."""
+_SHORTEST: Final = 3
+"""Letters of abbreviations that mean a finding wherever they stand."""
+_BESIDE: Final = 60
+"""Characters to the next finding, beside which a shorter one means a finding, too."""
+_ABBREVIATION: Final = re.compile(r"\b[A-Z][A-Z0-9/]{1,6}\b")
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\W*$")
 _AFTER: Final = re.compile(r"\W{0,2}([^\W\d_]+)")
 
@@ -54,6 +60,38 @@ class Acronyms:
     def settle(self, text: str, hits: Sequence[Hit]) -> list[Hit]:
         """Choose what abbreviations mean, lower the confidence of doubtful ones, leave out words in capitals."""
         return [settled for hit in hits if (settled := self._settled(text, hit, hits)) is not None]
+
+    def find(self, text: str, hits: Sequence[Hit], defined: Collection[str]) -> Iterator[Hit]:
+        """Yield abbreviations of clinical notes that are no names: "HTN", "T2DM".
+
+        Args:
+            text: a text.
+            hits: names that were found in it; abbreviations do not overlap them.
+            defined: short forms that the text defines, which are left out.
+        """
+        taken = Spans(hits)
+        for match in _ABBREVIATION.finditer(text):
+            meanings = self._lexicon.rules.meanings(match[0])
+            if not meanings or match[0] in defined:
+                continue
+            row = next((row for name in meanings[0] if (row := self._row_of(name)) is not None), None)
+            if row is None:
+                continue
+            near = any(abs(other.start - match.start()) < _BESIDE for other in hits)
+            confidence = LEVELS[Level.EXACT] * _FEW / (_FEW + len(meanings) - 1)
+            if len(match[0]) < _SHORTEST:
+                confidence *= _WORD if near else _OTHER
+            hit = Hit(match.start(), match.end(), 1, Choice(row, Level.EXACT, confidence))
+            if not taken.overlap(hit):
+                yield hit
+
+    def _row_of(self, name: str) -> int | None:
+        """Find a name with these words; ``None`` for none."""
+        tokens = tokens_of_name(name, self._lexicon.find, conjunction=self._lexicon.conjunction)
+        digest = sum(token.word.exact for token in tokens) & MASK
+        found = [row for level, row in self._table.find(digest) if level == Level.EXACT]
+        allowed = (row for row in found if self._allowed is None or self._allowed[row])
+        return next(allowed, None)
 
     def _settled(self, text: str, hit: Hit, hits: Sequence[Hit]) -> Hit | None:
         written = text[hit.start : hit.end]

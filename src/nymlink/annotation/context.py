@@ -2,11 +2,13 @@
 
 ``data/context_rules.tsv`` has what phrases say (``negated``, ``family``, ``hypothetical``, ``historical``), where
 the mentions stand of which they say it (``after`` the phrase, right after it, ``next``, or ``before`` it), the
-phrases, and why they are there. Phrases of ``ending`` end what was said before them: those with ``clause`` not
-what is said of relatives; those with ``subject`` and ``verb`` only behind a mention, a comma or "and". Phrases of
-``nothing`` say nothing, though they hold a phrase that does. After Harkema et al., "ConText: an algorithm for
-determining negation, experiencer, and temporal status from clinical reports", Journal of Biomedical Informatics 42
-(2009). In forms, the word behind a mention says whether it is there: "Seizures: No".
+phrases, and why they are there. Phrases of ``ending`` end what was said before them: those with ``negated`` a
+denial, those with ``clause`` not what is said of relatives; those with ``subject`` and ``verb`` only behind a
+mention, a comma or "and". Phrases of ``nothing`` say nothing, though they hold a phrase that does. In forms, the
+word behind a mention says whether it is there: "Seizures: No".
+
+After Harkema et al., "ConText: an algorithm for determining negation, experiencer, and temporal status from clinical
+reports", Journal of Biomedical Informatics 42 (2009).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "context_rules.tsv"
 
-Direction = Literal["after", "next", "before", "clause", "subject", "verb", ""]
+Direction = Literal["after", "next", "before", "clause", "negated", "subject", "verb", ""]
 
 
 class Rule(NamedTuple):
@@ -66,7 +68,7 @@ _AND: Final = re.compile(r"\band\b")
 _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
 _YES: Final = "yes|present|positive|pos|true|y"
 _VALUE: Final = re.compile(
-    rf"[ \xa0]*(?:[:={CELL_END}]|[-–—](?=\s))[ \xa0]*(?:(?P<no>{_NO})|(?P<yes>{_YES}))"
+    rf"[ \xa0]*(?:[:={CELL_END}(]|[-–—](?=\s)|(?<=[ \xa0]))[ \xa0]*(?:(?P<no>{_NO})|(?P<yes>{_YES}))"
     rf"(?=\s*(?:$|[,;.)(/{CELL_END}{LINE_END}]))",
     re.IGNORECASE,
 )
@@ -226,8 +228,10 @@ class _Sentence:
         kind = ending.rule.direction
         if kind == "clause":
             return phrase.rule.flag != "family"
-        if not kind:
+        if not kind or kind == phrase.rule.flag:
             return True
+        if kind == "negated":
+            return False
         if phrase.rule.direction == "before":
             return False
         start, end = self._ends[phrase.last - 1], self._begins[ending.first]

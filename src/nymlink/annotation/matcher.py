@@ -197,6 +197,7 @@ class Matcher:
         chosen += [hit for hit in shared if not hiding.cover(hit)]
         chosen += longest(admitted(find_cores(tokens, chosen, self.table, self.chooser)))
         chosen = admitted(self.acronyms.settle(text, chosen))
+        chosen += longest(admitted(self.acronyms.find(text, chosen, short_forms)))
         found = Spans(chosen)
         chosen += longest(hit for hit in carry_through(text, definitions, chosen) if not found.overlap(hit))
         return [

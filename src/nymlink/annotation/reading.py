@@ -103,6 +103,10 @@ _FEWEST_WRAPPED: Final = 3
 """Lines of the shortest text that is known to be wrapped by the lengths of its lines alone."""
 
 
+_CLAUSE: Final = 5
+"""Words of the shortest line that is taken for a part of a sentence, if it has a function word."""
+
+
 def mark_lines(text: str) -> str:
     """Mark the line ends that divide phrases, and tabs: the text has the same length and offsets.
 
@@ -140,4 +144,6 @@ def _is_wrapped(line: str, after: str, *, full: bool, even: bool) -> bool:
     last, first = line.rsplit(" ", 1)[-1], after.split(" ", 1)[0]
     if last.lower() in stop_words() or first in stop_words() or line.endswith((",", "-")):
         return True
-    return even or (full and first[:1].islower())
+    words = line.lower().split()
+    clause = len(words) >= _CLAUSE and any(word in stop_words() for word in words)
+    return even or (first[:1].islower() and (full or clause))
