@@ -7,8 +7,8 @@ denial, those with ``clause`` not what is said of relatives; those with ``subjec
 mention, a comma or "and". Phrases of ``nothing`` say nothing, though they hold a phrase that does. In forms, the
 word behind a mention says whether it is there: "Seizures: No".
 
-After Harkema et al., "ConText: an algorithm for determining negation, experiencer, and temporal status from clinical
-reports", Journal of Biomedical Informatics 42 (2009).
+After Harkema et al., "ConText: an algorithm for determining negation, experiencer, and temporal status from
+clinical reports", Journal of Biomedical Informatics 42 (2009).
 """
 
 from __future__ import annotations
