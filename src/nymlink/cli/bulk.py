@@ -11,7 +11,6 @@ import click
 
 from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.bulk.job import SHARD_ROWS, run_job
-from nymlink.bulk.job_folder import PARTS
 from nymlink.bulk.report import JobReport
 from nymlink.bulk.sources import ROW_FORMATS
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask, Task
@@ -30,6 +29,7 @@ from nymlink.cli.common import (
 from nymlink.cli.lazy import LazyCommands
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
+from nymlink.jobs.job_folder import PARTS
 
 bulk = LazyCommands(
     "bulk",
