@@ -19,7 +19,7 @@ from typing import Final
 from benchmarks.campaigns.hostile import Row
 from benchmarks.common import report
 
-CAMPAIGNS: Final = ("over_http", "load", "folders", "expressions", "lengths", "bombs", "decisions", "soak")
+CAMPAIGNS: Final = ("over_http", "load", "folders", "expressions", "lengths", "bombs", "decisions", "jobs", "soak")
 
 
 def main() -> None:

@@ -41,6 +41,8 @@ class Counts:
         Raises:
             ValueError: there are none.
         """
+        if part.facts.keys() != asdict(cls()).keys():
+            raise ValueError(f"{sorted(part.facts)} are not the counts of rows")
         return to_dataclass(cls, part.facts)
 
     def to_dict(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 import psutil
@@ -19,7 +20,7 @@ from nymlink.bulk.report import Counts, Rejection, ShardReport
 from nymlink.bulk.row import Row, Shard
 from nymlink.bulk.sources import ROW_FORMATS
 from nymlink.bulk.tasks import Answer, Task, Work, answer_all
-from nymlink.core.errors import NymlinkError, StoreError
+from nymlink.core.errors import InputError, NymlinkError, StoreError
 from nymlink.core.store.digests import json_digest
 from nymlink.encode.batches import TruncationCounts
 from nymlink.jobs.job_folder import JobFolder, Part, write_part
@@ -81,6 +82,10 @@ class Worker:
 
     def _done(self, shard: Shard) -> ShardReport:
         start, cpu_start = time.perf_counter(), time.process_time()
+        path = Path(shard.source.path)
+        if path.exists() and not path.is_file():
+            # A pipe would keep the worker waiting for ever.
+            raise InputError("is no file any more: give --restart to begin anew", path=path)
         counted = (TruncationCounts(), UnknownScripts())
         with counted[0].collected(), counted[1].collected(), warnings.catch_warnings(action="ignore"):
             rows = sorted(ROW_FORMATS[shard.source.format].read(shard), key=lambda row: row.number)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -251,10 +251,7 @@ class JobFolder:
         with output_errors(folder):
             if folder.exists() and not folder.is_dir():
                 raise OutputError("this is a file: name a folder to write", path=folder)
-            names, links = _names(folder)
-            _refuse_links(folder, links)
-            parts, links = _names(folder / PARTS)
-            _refuse_links(folder / PARTS, links)
+            names, parts = _names(folder), _names(folder / PARTS)
             job = manifest_of(folder) if MANIFEST in names else _read_job(folder / _JOB)
         foreign = names - {MANIFEST, _JOB, _JOURNAL, PARTS} | {
             f"{PARTS}/{name}" for name in parts if not (_NAME.fullmatch(name) and name.endswith(self._ending))
@@ -269,27 +266,28 @@ class JobFolder:
         return job
 
 
-def _names(folder: Path) -> tuple[set[str], list[str]]:
-    """List the names in a folder without temporary files, and which of them are links, pipes or devices."""
+def _names(folder: Path) -> set[str]:
+    """List the names in a folder without temporary files.
+
+    Raises:
+        OutputError: one that a job writes is a link or the like: the job would write through it.
+    """
+    names: set[str] = set()
     if not folder.is_dir():
-        return set(), []
-    names, odd = set(), []
+        return names
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
-                odd.append(entry.name)
+            is_ours = entry.name in (MANIFEST, _JOB, _JOURNAL, PARTS) or _NAME.fullmatch(entry.name)
+            is_right = entry.is_dir if entry.name == PARTS else entry.is_file
+            if is_ours and not is_right(follow_symlinks=False):
+                raise OutputError(
+                    "this is a link, a pipe or something else that no job writes: remove it, or choose another "
+                    "output",
+                    path=folder / entry.name,
+                )
             if entry.name != LOCK and not is_leftover(entry.name):
                 names.add(entry.name)
-    return names, sorted(odd)
-
-
-def _refuse_links(folder: Path, odd: Iterable[str]) -> None:
-    for name in odd:
-        raise OutputError(
-            "this is a link, a pipe or a device, and a job would write through it: remove it, or choose another "
-            "output",
-            path=folder / name,
-        )
+    return names
 
 
 def _empty(parts: Path) -> None:
