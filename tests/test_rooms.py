@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "nymlink"
 
 KNOWS = {
     "core": "",
+    "jobs": "core",
     "corpus": "core",
     "text": "core corpus",
     "vocabulary": "core text",
@@ -21,18 +22,18 @@ KNOWS = {
     "rank": "core text vocabulary encode index",
     "linking": "core corpus text vocabulary encode index rank",
     "rerank": "core corpus text vocabulary encode index rank linking",
-    "annotation": "core corpus text vocabulary encode index linking",
+    "annotation": "core jobs corpus text vocabulary encode index linking",
     "evaluation": "core corpus text vocabulary encode index rank linking rerank annotation",
     "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
-    "bulk": "core corpus encode index linking annotation",
+    "bulk": "core jobs corpus encode index linking annotation",
     "project": "core corpus text vocabulary index rank linking evaluation train",
     "spacy": "core corpus linking annotation",
     "serve": "core corpus text vocabulary index rank linking annotation project",
     "cli": (
-        "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train "
-        "plot xlbel bulk project serve"
+        "core jobs corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation "
+        "train plot xlbel bulk project serve"
     ),
 }
 """Each room, and those that it may import from."""

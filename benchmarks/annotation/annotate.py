@@ -146,7 +146,7 @@ def speed(data: str, folder: str, documents: int, processes: int, fuzzy: bool) -
     """
     from nymlink.annotation.annotator import Annotator
     from nymlink.annotation.annotator_settings import AnnotatorSettings
-    from nymlink.annotation.parallel import annotate_stream
+    from nymlink.annotation.stream import annotate_stream
 
     annotator = Annotator.load(Path(folder) / "hpo", AnnotatorSettings(fuzzy=fuzzy))
     texts = list(_abstracts(data, folder, documents))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from nymlink.annotation import parallel
+from nymlink.annotation import stream
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.parallel import annotate_stream
-from nymlink.annotation.resume import resumable_links
+from nymlink.annotation.stream import annotate_stream, annotation_folder, link_of, link_values
 from nymlink.annotation.texts import read_texts
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.readers.common import DistinctIds
-from nymlink.linking.link import Link
-from nymlink.linking.writers.writer import LinksInfo
+from nymlink.linking.link import Candidate, Context, Link, Review
+from nymlink.vocabulary.concepts import Name
 from tests.annotation.toy import built_index, the_annotator
 
 PUBTATOR = "7|t|A cyst.\n7|a|Of the kidney.\n7\t2\t6\tcyst\tDisease\tX:1\n\n"
@@ -129,7 +129,7 @@ def test_several_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.Mon
     annotator = Annotator.load(tmp_path / "index")
     documents = [Document(str(number), f"{number} renal cysts") for number in range(300)]
     alone = list(annotate_stream(annotator, documents, processes=1))
-    monkeypatch.setattr(parallel, "_FEW", 10)
+    monkeypatch.setattr(stream, "_FEW", 10)
     together = list(annotate_stream(annotator, iter(documents), processes=2))
     assert together == alone
     # An index in memory cannot be opened elsewhere.
@@ -146,75 +146,117 @@ def test_few_documents_need_no_other_process() -> None:
     assert (document.id, link.mention.text) == ("1", "renal cyst")
 
 
-def run(
-    path: Path, count: int, *, resume: bool, made_of: dict[str, int], killed_at: int | None = None
-) -> list[int]:
-    """Write numbers as a run does that is killed at one; return the numbers that it wrote."""
-    written = []
-    with resumable_links(path, "tsv", LinksInfo(located=True), made_of, resume=resume) as links:
-        for number in range(links.done, count):
-            link = Link(Mention(str(number)), str(number))
-            links.writer.write(link)
-            if number == killed_at:
+MANY = [Document(str(number), f"{number} renal cysts") for number in range(300)]
+
+
+class CountingAnnotator(Annotator):
+    """Counts the documents that it annotates, and ends at one of them."""
+
+    annotated: int = 0
+    ends_at: int | None = None
+
+    def annotate_documents(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
+        for document in documents:
+            if self.annotated == self.ends_at:
                 raise KeyboardInterrupt
-            links.document_written()
-            written.append(number)
-    return written
+            self.annotated += 1
+            yield from super().annotate_documents([document])
 
 
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    path, made_of = tmp_path / "out.tsv", {"settings": 1}
+def run(
+    output: Path,
+    *,
+    documents: list[Document] = MANY,
+    resume: bool = True,
+    described: dict[str, int] | None = None,
+    ends_at: int | None = None,
+) -> tuple[list[list[Link]], int]:
+    """Annotate documents as a job; return their links, and how many of them were annotated in this run."""
+    annotator = CountingAnnotator(built_index())
+    annotator.ends_at = ends_at
+    with annotation_folder(output, described or {}, resume=resume) as kept:
+        found = [links for _, links in annotate_stream(annotator, documents, kept=kept)]
+    return found, annotator.annotated
+
+
+def test_a_run_that_ended_early_goes_on(tmp_path: Path) -> None:
+    output = tmp_path / "out.tsv"
+    whole, _ = run(output)
+    assert list(tmp_path.iterdir()) == []
     with pytest.raises(KeyboardInterrupt):
-        run(path, 2000, resume=False, made_of=made_of, killed_at=1234)
-    assert not path.exists()
-    assert run(path, 2000, resume=True, made_of=made_of)[0] == 1000
-    header, *lines = path.read_text(encoding="utf-8").splitlines()
-    assert header.split("\t")[:4] == ["document_id", "start", "end", "mention"]
-    assert [line.split("\t")[3] for line in lines] == list(map(str, range(2000)))
-    assert [file.name for file in tmp_path.iterdir()] == ["out.tsv"]
+        run(output, ends_at=200)
+    assert sorted(path.name for path in (tmp_path / "out.tsv.partial").iterdir()) == [
+        "done.jsonl",
+        "job.json",
+        "parts",
+    ]
+    assert run(output) == (whole, 300 - 192)
+    assert list(tmp_path.iterdir()) == []
+    # A run that was not killed leaves nothing to go on with.
+    assert run(output) == (whole, 300)
+
+
+def test_damaged_parts_and_changed_documents_are_annotated_again(tmp_path: Path) -> None:
+    output, parts = tmp_path / "out.tsv", tmp_path / "out.tsv.partial" / "parts"
+    whole, _ = run(output)
+    with pytest.raises(KeyboardInterrupt):
+        run(output, ends_at=290)
+    first, second, third, fourth = sorted(parts.iterdir())
+    first.write_bytes(first.read_bytes().replace(b"P:16", b"P:17"))
+    second.write_bytes(second.read_bytes()[:-9])
+    third.unlink()
+    changed = [*MANY[:200], Document("200", "seizures"), *MANY[201:]]
+    found, annotated = run(output, documents=changed)
+    assert annotated == 300
+    assert found[:200] + found[201:] == whole[:200] + whole[201:]
+    assert [link.mention.text for link in found[200]] == ["seizures"]
+    with pytest.raises(KeyboardInterrupt):
+        run(output, ends_at=290)
+    fourth.write_text("[]\n", encoding="utf-8")
+    assert run(output) == (whole, 300 - 192)
 
 
 def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
-    path = tmp_path / "out.tsv"
+    output = tmp_path / "out.tsv"
     with pytest.raises(KeyboardInterrupt):
-        run(path, 900, resume=False, made_of={"settings": 1}, killed_at=600)
-    with pytest.raises(InputError, match="the earlier run had another settings"):
-        run(path, 900, resume=True, made_of={"settings": 2})
-    (tmp_path / "out.tsv.progress.json").write_text("{", encoding="utf-8")
-    with pytest.raises(OutputError, match="run without --resume"):
-        run(path, 900, resume=True, made_of={"settings": 1})
-    assert len(run(path, 900, resume=False, made_of={"settings": 1})) == 900
+        run(output, described={"settings": 1}, ends_at=100)
+    with pytest.raises(InputError, match=r"differs in its settings: .* run without --resume to begin anew"):
+        run(output, described={"settings": 2})
+    assert run(output, described={"settings": 2}, resume=False)[1] == 300
 
 
 def test_two_runs_do_not_write_one_output(tmp_path: Path) -> None:
-    path = tmp_path / "out.tsv"
-    with resumable_links(path, "tsv", LinksInfo(located=True), {}, resume=False) as links:
-        with pytest.raises(OutputError, match="another annotation is writing this: wait until it ends"):
-            run(path, 10, resume=False, made_of={})
-        links.writer.write(Link(Mention("7"), "7"))
-        links.document_written()
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 2
-    assert len(run(path, 10, resume=False, made_of={})) == 10
-
-
-def test_a_run_that_was_not_killed_begins_anew(tmp_path: Path) -> None:
-    path = tmp_path / "out.tsv"
-    assert len(run(path, 10, resume=True, made_of={})) == 10
-    assert len(run(path, 10, resume=True, made_of={})) == 10
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 11
-
-
-@pytest.mark.parametrize("format", ["brat", "xlsx"])
-def test_what_is_not_ours_is_not_replaced(tmp_path: Path, format: str) -> None:
-    (tmp_path / "out.partial").mkdir()
-    (tmp_path / "out.partial" / "letter.txt").write_text("mine", encoding="utf-8")
-    info = LinksInfo(has_documents=True)
+    output = tmp_path / "out.tsv"
     with (
-        pytest.raises(OutputError),
-        resumable_links(tmp_path / "out", format, info, {}, resume=False),
+        annotation_folder(output, {}, resume=False),
+        pytest.raises(OutputError, match="another annotation is writing this: wait until it ends"),
     ):
-        pass
-    assert (tmp_path / "out.partial" / "letter.txt").read_text(encoding="utf-8") == "mine"
+        run(output)
+    assert run(output)[1] == 300
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_what_is_not_ours_is_not_replaced(tmp_path: Path, resume: bool) -> None:
+    mine = write(tmp_path / "out.partial" / "letter.txt", "mine")
+    with pytest.raises(OutputError, match=r"something other than an annotation \(letter.txt\)"):
+        run(tmp_path / "out", resume=resume)
+    with pytest.raises(OutputError, match="this is in the way"):
+        run(write(tmp_path / "x.partial", "").with_suffix(""), resume=resume)
+    assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_link_is_the_same_after_it_was_kept() -> None:
+    name = Name("caf\ud800", "P:1", "pt-BR", "related", "X")
+    candidate = Candidate("P:1", "one", name, 0.1 + 0.2, {"exact": 1.0, "dense": float("inf")}, "no")
+    mention = Mention("a b", 0, 9, "T", ("P:1",), ("a", "b"), True, "pt", "T1", ((0, 1), (8, 9)), 3)
+    review = Review("concept", "me", 7, "so", ("equal", "close"), "you")
+    single = Link(
+        Mention("a"), "a", (candidate,), context=Context("no"), left_out=("x", "y"), tied=2, settled=True
+    )
+    whole = Link(
+        mention, "a | b", (), (single, single), "7", 0.5, True, True, 3, True, context=Context(), review=review
+    )
+    assert link_of(json.loads(json.dumps(link_values(whole)))) == whole
 
 
 def test_documents_of_the_same_id_are_told_apart(tmp_path: Path) -> None:

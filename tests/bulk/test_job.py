@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.bulk import job_folder
 from nymlink.bulk.job import run_job
 from nymlink.bulk.report import Counts
 from nymlink.bulk.row import Shard
@@ -29,6 +28,7 @@ from nymlink.core.errors import InputError, NymlinkError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
+from nymlink.jobs import job_folder
 from nymlink.linking.linker import Linker
 from tests.annotation.toy import built_index
 from tests.bulk import files

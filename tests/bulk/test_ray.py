@@ -83,7 +83,7 @@ def test_workers_and_nodes_are_killed_and_the_output_is_the_same(cluster: Any, t
 def test_a_row_that_ends_its_worker_is_not_begun_for_ever(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nymlink.bulk.job._TRIES", 2)
+    monkeypatch.setattr("nymlink.jobs.ray_engine.TRIES", 2)
     texts = tmp_path / "texts.jsonl"
     texts.write_bytes(files.jsonl([*TEXTS[:5], ("x", "die"), *TEXTS[5:10]]))
     with pytest.raises(NymlinkError, match=r"the worker of shard 2 \(.*texts.jsonl, row 5\) ended early 2 times"):

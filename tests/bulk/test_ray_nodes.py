@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nymlink.bulk.job import run_job
-from nymlink.bulk.ray_engine import NodeState, RayEngine, check_nodes
 from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.jobs.ray_engine import NodeState, RayEngine, check_nodes
 from tests.bulk import files
 from tests.bulk.toy import Reversing
 

@@ -28,6 +28,7 @@ CAMPAIGNS: Final = (
     "bombs",
     "fetched",
     "decisions",
+    "jobs",
     "soak",
 )
 

@@ -3,75 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from tqdm import tqdm
 
-from nymlink.bulk.job_folder import JobFolder
-from nymlink.bulk.ray_engine import RayEngine
 from nymlink.bulk.report import Counts, JobReport, ShardReport, worker_reports
-from nymlink.bulk.row import Shard, Source
+from nymlink.bulk.row import Shard
 from nymlink.bulk.sources import cut_sources, open_sources
-from nymlink.bulk.tasks import Task, Work
+from nymlink.bulk.tasks import Task
 from nymlink.bulk.worker import Worker, WorkOrder
 from nymlink.core.errors import InputError, NymlinkError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.core.store.digests import json_digest
 from nymlink.encode.batches import TruncationCounts
+from nymlink.jobs.engine import Engine, InProcess, WorkerEndedError, Workers
+from nymlink.jobs.job_folder import JobFolder, Part
+from nymlink.jobs.ray_engine import RayEngine
 from nymlink.linking.inputs import UnknownScripts
-
-
-class Engine(Protocol):
-    """Gives shards to workers. Which worker does which shard, and in what order, makes no difference."""
-
-    def started(self, order: WorkOrder, work: Work, sources: Sequence[Source]) -> AbstractContextManager[Workers]:
-        """Start the engine, and check that workers can do the job.
-
-        Args:
-            order: the job.
-            work: the task, opened in this process.
-            sources: the files of the job.
-
-        Raises:
-            InputError: it cannot be started, or a machine has not what the job needs.
-        """
-        ...
-
-
-class Workers(Protocol):
-    """The workers of a job."""
-
-    def do(self, shards: Sequence[Shard]) -> Iterator[ShardReport]:
-        """Do shards, and report each that is done; one whose worker dies may be left out."""
-        ...
-
-
-class InProcess:
-    """Does all shards itself."""
-
-    @contextmanager
-    def started(self, order: WorkOrder, work: Work, sources: Sequence[Source]) -> Iterator[_Own]:
-        """Take the work as it was opened."""
-        yield _Own(Worker(order, work))
-
-
-class _Own:
-    def __init__(self, worker: Worker) -> None:
-        self._worker = worker
-
-    def do(self, shards: Sequence[Shard]) -> Iterator[ShardReport]:
-        yield from map(self._worker.do, shards)
-
 
 SHARD_ROWS: Final = 5000
 """Rows of a shard: some ten seconds of work, which is what is lost with a worker."""
 
-_TRIES: Final = 3
-"""How often a shard is begun again whose worker ended early."""
+KIND: Final = "bulk job"
 
 
 def run_job(
@@ -139,19 +95,18 @@ def run_job(
         "rows of a part": shard_rows,
         "input": json_digest([shard.to_dict() for shard in shards]),
     }
-    folder = JobFolder(Path(output).absolute(), described, shards)
-    with folder.opened(restart=restart) as done:
-        remaining = [shard for shard in shards if shard.number not in done]
-        if not remaining and folder.is_finished:
-            return JobReport(Counts.sum(done.values()), len(shards), done_before=len(done))
-        order = WorkOrder(task=task, work=json_digest(work.identity), job=folder.digest, folder=str(folder.parts))
-        run = _Run(shards, done, began=began, progress=progress, problems=problems or Problems())
-        if remaining:
-            with engine.started(order, work, sources) as started:
-                run.do(started, remaining)
-        report = run.report()
-        folder.finish(report.counts)
-    return report
+    folder = JobFolder(Path(output).absolute(), KIND, ".parquet", described, replace="--restart to replace it")
+    with folder.opened(restart=restart) as parts:
+        run = _Run(folder, shards, parts, began=began, progress=progress, problems=problems or Problems())
+        if run.remaining:
+            order = WorkOrder(task=task, work=json_digest(work.identity), folder=folder)
+            needs = [*task.folders, *(source.path for source in sources), str(folder.parts)]
+            with engine.started(order, Worker(order, work), needs) as started:
+                run.do(started)
+        elif folder.is_finished:
+            return run.report()
+        run.finish()
+    return run.report()
 
 
 def _require_outside(output: Path, inputs: Iterable[str | Path]) -> None:
@@ -170,62 +125,78 @@ class _Run:
 
     def __init__(
         self,
+        folder: JobFolder,
         shards: list[Shard],
-        done: Mapping[int, Counts],
+        found: Mapping[int, Part],
         *,
         began: float,
         progress: bool,
         problems: Problems,
     ) -> None:
+        self._folder = folder
         self._shards = shards
-        self._before = dict(done)
+        self._before = {
+            shard.number: found[shard.number] for shard in shards if _has_counts(found.get(shard.number))
+        }
         self._reports: dict[int, ShardReport] = {}
         self._progress = progress
         self._problems = problems
         self._began = began
         self._started = self._ended = began
 
-    def do(self, workers: Workers, shards: list[Shard]) -> None:
-        """Do shards; those whose workers died are begun again.
+    @property
+    def remaining(self) -> list[Shard]:
+        """Shards that are not done."""
+        return [shard for shard in self._shards if shard.number not in self._before.keys() | self._reports.keys()]
+
+    def do(self, workers: Workers[Shard, ShardReport]) -> None:
+        """Do the shards that are not done.
 
         Raises:
             NymlinkError: a shard cannot be done.
         """
-        rows = sum(shard.rows for shard in self._shards)
-        done = rows - sum(shard.rows for shard in shards)
+        rows, shards = sum(shard.rows for shard in self._shards), self.remaining
         truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
         # For tqdm ``None`` means: disabled unless standard error is a terminal.
         bar = tqdm(
             total=rows,
-            initial=done,
+            initial=rows - sum(shard.rows for shard in shards),
             desc="rows",
             unit=" rows",
             disable=None if self._progress else True,
             leave=False,
         )
         with bar, truncation.collected(), unknown_scripts.collected():
-            for _ in range(_TRIES):
+            try:
                 for report in workers.do(shards):
                     self._take(report)
                     bar.update(self._shards[report.shard].rows)
-                shards = [shard for shard in shards if shard.number not in self._reports]
-                if not shards:
-                    break
+            except WorkerEndedError as error:
+                shard = self._shards[error.shard]
+                raise NymlinkError(
+                    f"the worker of shard {shard.number:,} ({shard.source.name}, row {shard.line:,}) "
+                    f"ended early {error.tries} times, which too little memory does, or a row that ends its "
+                    "process: give fewer --workers, or look at these rows. What is done is kept; the same command "
+                    "goes on"
+                ) from error
         truncation.warn(stacklevel=1)
         unknown_scripts.warn(stacklevel=1)
-        if shards:
-            raise NymlinkError(
-                f"the worker of shard {shards[0].number:,} ({shards[0].source.name}, row {shards[0].line:,}) "
-                f"ended early {_TRIES} times, which too little memory does, or a row that ends its "
-                "process: give fewer --workers, or look at these rows. What is done is kept; the same command "
-                "goes on"
-            )
+
+    def finish(self) -> None:
+        """Finish the folder.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        done = {number: report.part for number, report in self._reports.items() if report.part is not None}
+        self._folder.finish({**self._before, **done}, {"counts": self._counts.to_dict()})
 
     def report(self) -> JobReport:
         """Report what all runs have done, and how fast the workers of this one were."""
-        counts = Counts.sum([*self._before.values(), *(each.counts for each in self._reports.values())])
+        if not self._reports:
+            return JobReport(self._counts, len(self._shards), done_before=len(self._before))
         return JobReport(
-            counts,
+            self._counts,
             len(self._shards),
             done_before=len(self._before),
             seconds=time.perf_counter() - self._began,
@@ -234,17 +205,24 @@ class _Run:
             workers=worker_reports(self._reports.values()),
         )
 
+    @property
+    def _counts(self) -> Counts:
+        return Counts.sum(
+            [*map(Counts.of, self._before.values()), *(each.counts for each in self._reports.values())]
+        )
+
     def _take(self, report: ShardReport) -> None:
         """Take the report of a shard.
 
         Raises:
             NymlinkError: it could not be done.
         """
-        if report.failure is not None:
+        if report.failure is not None or report.part is None:
             place = f"on {report.worker.partition(':')[0]}"
             raise NymlinkError(
                 f"{place}: {report.failure}. What is done is kept: the same command goes on once that is put right"
             )
+        self._folder.note(report.shard, report.part)
         self._ended = time.perf_counter()
         if not self._reports:
             self._started = self._ended - report.seconds
@@ -253,3 +231,10 @@ class _Run:
             self._problems.reject(rejection.source, rejection.row, rejection.message, outcome="not used")
         for counts in report.warnings:
             counts.warn(stacklevel=1)
+
+
+def _has_counts(part: Part | None) -> bool:
+    try:
+        return part is not None and Counts.of(part) is not None
+    except ValueError:
+        return False

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from nymlink.core.json_files import to_dataclass
 from nymlink.core.problems import CollectedCounts
+from nymlink.jobs.job_folder import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,17 @@ class Counts:
         """Add up counts."""
         return cls(*map(sum, zip(*(asdict(part).values() for part in (cls(), *parts)), strict=True)))
 
+    @classmethod
+    def of(cls, part: Part) -> Self:
+        """Read the counts in the record of a part.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if part.facts.keys() != asdict(cls()).keys():
+            raise ValueError(f"{sorted(part.facts)} are not the counts of rows")
+        return to_dataclass(cls, part.facts)
+
     def to_dict(self) -> dict[str, int]:
         return asdict(self)
 
@@ -52,7 +65,7 @@ class ShardReport:
     Attributes:
         shard: its number.
         worker: the worker: its host and process.
-        counts: what became of the rows.
+        part: record of its part, with the counts of its rows; ``None`` where it could not be done.
         seconds: how long it took.
         cpu_seconds: how long its process computed meanwhile, on any number of cores.
         memory: bytes that the worker has in memory, without what it maps of files.
@@ -63,13 +76,18 @@ class ShardReport:
 
     shard: int
     worker: str
-    counts: Counts = field(default_factory=Counts)
+    part: Part | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory: int = 0
     rejections: tuple[Rejection, ...] = ()
     warnings: tuple[CollectedCounts, ...] = ()
     failure: str | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """Counts of its rows."""
+        return Counts() if self.part is None else Counts.of(self.part)
 
 
 @dataclass(frozen=True, slots=True)

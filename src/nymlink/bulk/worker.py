@@ -6,21 +6,24 @@ import os
 import platform
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from nymlink.bulk.job_folder import read_counts, write_part
-from nymlink.bulk.report import Rejection, ShardReport
-from nymlink.bulk.row import Shard
+from nymlink.bulk.report import Counts, Rejection, ShardReport
+from nymlink.bulk.row import Row, Shard
 from nymlink.bulk.sources import ROW_FORMATS
-from nymlink.bulk.tasks import Task, Work, answer_all
-from nymlink.core.errors import NymlinkError, StoreError
+from nymlink.bulk.tasks import Answer, Task, Work, answer_all
+from nymlink.core.errors import InputError, NymlinkError, StoreError
 from nymlink.core.store.digests import json_digest
 from nymlink.encode.batches import TruncationCounts
+from nymlink.jobs.job_folder import JobFolder, Part, write_part
 from nymlink.linking.inputs import UnknownScripts
 
 _SHOWN: Final = 20
@@ -34,14 +37,16 @@ class WorkOrder:
     Attributes:
         task: what to do.
         work: digest of the identity of its work, as the driver opened it.
-        job: digest of the job.
         folder: the output.
     """
 
     task: Task
     work: str
-    job: str
-    folder: str
+    folder: JobFolder
+
+    def open(self) -> Worker:
+        """Make the worker of a process, and load what it needs."""
+        return Worker(self)
 
 
 class Worker:
@@ -54,7 +59,6 @@ class Worker:
 
     def __init__(self, order: WorkOrder, work: Work | None = None) -> None:
         self._order = order
-        self._folder = Path(order.folder)
         self._name = f"{platform.node()}:{os.getpid()}"
         self._failure: str | None = None
         try:
@@ -65,7 +69,7 @@ class Worker:
             self._failure = str(error)
 
     def do(self, shard: Shard) -> ShardReport:
-        """Do a shard, unless it is done; what hinders that is in the report."""
+        """Do a shard; the report says what hindered that."""
         if self._failure is not None:
             return ShardReport(shard=shard.number, worker=self._name, failure=self._failure)
         try:
@@ -78,19 +82,20 @@ class Worker:
 
     def _done(self, shard: Shard) -> ShardReport:
         start, cpu_start = time.perf_counter(), time.process_time()
-        before = read_counts(self._folder, self._order.job, shard.number)
-        if before is not None:
-            return ShardReport(shard=shard.number, worker=self._name, counts=before)
+        path = Path(shard.source.path)
+        if path.exists() and not path.is_file():
+            # A pipe would keep the worker waiting for ever.
+            raise InputError("is no file any more: give --restart to begin anew", path=path)
         counted = (TruncationCounts(), UnknownScripts())
         with counted[0].collected(), counted[1].collected(), warnings.catch_warnings(action="ignore"):
             rows = sorted(ROW_FORMATS[shard.source.format].read(shard), key=lambda row: row.number)
             answers = answer_all(self._work, rows)
-        counts = write_part(self._folder, self._order.job, shard, rows, answers, self._work.schema)
+        part = self._written(shard, rows, answers)
         rejected = ((row, answer.error) for row, answer in zip(rows, answers, strict=True) if answer.error)
         return ShardReport(
             shard=shard.number,
             worker=self._name,
-            counts=counts,
+            part=part,
             seconds=time.perf_counter() - start,
             cpu_seconds=time.process_time() - cpu_start,
             memory=_memory(),
@@ -98,6 +103,38 @@ class Worker:
                 Rejection(shard.source.name, row.number, error) for row, error in islice(rejected, _SHOWN)
             ),
             warnings=counted,
+        )
+
+    def _written(self, shard: Shard, rows: Sequence[Row], answers: Sequence[Answer]) -> Part:
+        """Write the part of a shard.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        # A row without an answer has its id, which is the first column of the work, and why.
+        nothing = (None,) * (len(self._work.schema) - 1)
+        written: list[tuple[Any, ...]] = []
+        for row, answer in zip(rows, answers, strict=True):
+            values = answer.rows if answer.error is None else [(row.id, *nothing)]
+            written += ((shard.source.name, row.number, *each, answer.error) for each in values)
+        schema = part_schema(self._work.schema)
+        columns = zip(*written, strict=True) if written else ([] for _ in schema)
+        arrays = [
+            pa.array([_unicode(value) for value in values], field.type)
+            for values, field in zip(columns, schema, strict=True)
+        ]
+        table = pa.table(arrays, schema=schema)
+        counts = Counts(
+            rows=len(rows),
+            rejected=sum(answer.error is not None for answer in answers),
+            mentions=sum(answer.mentions for answer in answers),
+            nil=sum(answer.nil for answer in answers),
+            written=len(written),
+        )
+        return write_part(
+            self._order.folder.part(shard.number),
+            lambda path: pq.write_table(table, path, compression="zstd"),
+            counts.to_dict(),
         )
 
     def _check(self) -> None:
@@ -111,11 +148,22 @@ class Worker:
                 f"what {platform.node()} has there is not what the job was begun with: put the same on every node",
                 path=next(iter(self._order.task.folders), None),
             )
-        if not self._folder.is_dir():
+        parts = self._order.folder.parts
+        if not parts.is_dir():
             raise StoreError(
                 f"{platform.node()} does not see the output: choose a folder that all nodes share",
-                path=self._folder,
+                path=parts,
             )
+
+
+def part_schema(answers: pa.Schema) -> pa.Schema:
+    """Return the columns of a part: where a row is from, its answer, and why it has none."""
+    return pa.schema([("source", pa.string()), ("row", pa.int64()), *answers, ("error", pa.string())])
+
+
+def _unicode(value: Any) -> Any:
+    """Replace halves of surrogate pairs in a string, which no file can hold."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _memory() -> int:

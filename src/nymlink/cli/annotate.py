@@ -19,8 +19,7 @@ from nymlink.annotation.annotator_settings import (
     MIN_CONFIDENCE,
     AnnotatorSettings,
 )
-from nymlink.annotation.parallel import Annotated, annotate_stream
-from nymlink.annotation.resume import ResumableLinks, resumable_links
+from nymlink.annotation.stream import KeptShards, annotate_stream, annotation_folder
 from nymlink.annotation.texts import JSON_LINES, PLAIN, read_stream, read_texts
 from nymlink.cli.common import finish, reported_problems, require_files
 from nymlink.cli.option_groups import GroupedCommand
@@ -209,8 +208,10 @@ def annotate(
         output = None
     if format is None:
         format = format_of(output) if output is not None else "table" if sys.stdout.isatty() else "jsonl"
-    if resume:
-        _require_resumable(output, format)
+    # A pipe or a device cannot be written again.
+    is_stream = output is not None and output.exists() and not (output.is_file() or output.is_dir())
+    if resume and (output is None or is_stream):
+        raise click.UsageError("--resume goes on with a file: give --output")
     given = [*(file for file in files if file != _STREAM), index]
     if output is not None and LINK_FORMATS.get(format).target == "folder":
         require_free_folder(output)
@@ -237,24 +238,17 @@ def annotate(
         if output is None:
             stream = standard_output(format)
             run.write(open_writer(format, stream, run.info), stream)
-        elif LINK_FORMATS.get(format).resumable:
-            made_of = _made_of(files, index, settings, format)
-            with resumable_links(output, format, run.info, made_of, resume=resume) as links:
-                run.go_on(links)
-        else:
+        elif is_stream:
             with open_target(output, format) as target:
                 run.write(open_writer(format, target, run.info))
+        else:
+            described = _described(files, index, settings)
+            with (
+                annotation_folder(output, described, resume=resume) as kept,
+                open_target(output, format) as target,
+            ):
+                run.write(open_writer(format, target, run.info), kept=kept)
     finish(problems)
-
-
-def _require_resumable(output: Path | None, format: str) -> None:
-    if output is None:
-        raise click.UsageError("--resume goes on with a file: give --output")
-    if not LINK_FORMATS.get(format).resumable:
-        others = ", ".join(name for name, other in LINK_FORMATS if other.resumable)
-        raise click.UsageError(
-            f"--resume cannot go on with {format}, which is written when all is done: choose one of {others}"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,31 +275,22 @@ class _Run:
             title=self.title,
         )
 
-    def go_on(self, links: ResumableLinks) -> None:
-        """Annotate documents behind those that an earlier run has written, and write what is found."""
-        for document in islice(self.documents, links.done):
-            links.writer.pass_over(document)
-        for number, (document, found) in enumerate(self._annotated()):
-            links.writer.begin_document(document)
-            # Some formats write a document whole, when the next one begins.
-            if number > 0:
-                links.document_written()
-            for link in found:
-                links.writer.write(link)
-        links.writer.close()
-
-    def write(self, writer: LinkWriter, stream: TextIO | BinaryIO | None = None) -> None:
+    def write(
+        self, writer: LinkWriter, stream: TextIO | BinaryIO | None = None, kept: KeptShards | None = None
+    ) -> None:
         """Annotate documents and write what is found; a stream gets each document at once."""
-        for document, found in self._annotated():
-            writer.begin_document(document)
-            for link in found:
-                writer.write(link)
-            if stream is not None:
-                stream.flush()
+        found = annotate_stream(self.annotator, self.documents, processes=self.processes, kept=kept)
+        try:
+            for document, links in found:
+                writer.begin_document(document)
+                for link in links:
+                    writer.write(link)
+                if stream is not None:
+                    stream.flush()
+        except BaseException:
+            writer.abandon()
+            raise
         writer.close()
-
-    def _annotated(self) -> Iterator[Annotated]:
-        return annotate_stream(self.annotator, self.documents, processes=self.processes)
 
 
 def _documents(
@@ -327,13 +312,10 @@ def _documents(
                 problems.reject(file, error.line, error.message)
 
 
-def _made_of(
-    files: tuple[Path, ...], index: Path | None, settings: AnnotatorSettings, format: str
-) -> dict[str, Any]:
+def _described(files: tuple[Path, ...], index: Path | None, settings: AnnotatorSettings) -> dict[str, Any]:
     """List what a run depends on: one that is resumed must be of the same."""
     return {
         "input": [[str(file), file.stat().st_size if file.is_file() else None] for file in files],
         "index": "default" if index is None else sha256(index / MANIFEST),
-        "format": format,
         "settings": asdict(settings),
     }

@@ -10,7 +10,6 @@ from typing import Any, Final, get_args
 import click
 
 from nymlink.bulk.job import SHARD_ROWS, run_job
-from nymlink.bulk.job_folder import PARTS
 from nymlink.bulk.report import JobReport
 from nymlink.bulk.sources import ROW_FORMATS
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask, Task
@@ -28,6 +27,7 @@ from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
+from nymlink.jobs.job_folder import PARTS
 
 bulk = LazyCommands(
     "bulk",

@@ -120,7 +120,7 @@ def read_manifest(
             f"{_REMEDIES.get(kind, 'build it again')}",
             path=directory,
         )
-    if not _is_sealed(manifest):
+    if not is_sealed(manifest):
         raise StoreError(f"{MANIFEST} is damaged: {remedy(kind)}", path=directory)
     check_files(directory, manifest, [name for name in manifest["files"] if not later(name)])
     for name in filter(later, manifest["files"]):
@@ -145,7 +145,7 @@ def find_damage(directory: Path) -> tuple[dict[str, Any], list[str]]:
             f"{remedy(manifest['kind'])}",
             path=directory,
         )
-    if not _is_sealed(manifest):
+    if not is_sealed(manifest):
         return manifest, [f"{MANIFEST} is damaged: {remedy(manifest['kind'])}"]
     messages = []
     for name in manifest["files"]:
@@ -161,7 +161,7 @@ def _body(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in manifest.items() if name != _OWN}
 
 
-def _is_sealed(manifest: Mapping[str, Any]) -> bool:
+def is_sealed(manifest: Mapping[str, Any]) -> bool:
     """Whether a manifest's own digest is correct."""
     return json_digest(_body(manifest)) == manifest.get(_OWN)
 

@@ -116,7 +116,6 @@ BIOC_JSON = LinkFormat(
     endings=(".bioc.json",),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
-    resumable=True,
 )
 
 
@@ -170,5 +169,4 @@ BIOC_XML = LinkFormat(
     endings=(".bioc.xml",),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
-    resumable=True,
 )

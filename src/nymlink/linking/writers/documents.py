@@ -85,9 +85,6 @@ class DocumentWriter(LinkWriter):
         self._write_open_document()
         self._document = document
 
-    def pass_over(self, document: Document) -> None:
-        self._count += 1
-
     def write(self, link: Link, row: Record | None = None) -> None:
         self._links.append(link)
 
@@ -199,7 +196,6 @@ PUBTATOR = LinkFormat(
     endings=(".pubtator", ".pubtator.txt"),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
-    resumable=True,
 )
 
 
@@ -267,7 +263,6 @@ CONLL = LinkFormat(
     endings=(".conll",),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
-    resumable=True,
 )
 
 
@@ -298,10 +293,6 @@ class BratWriter(DocumentWriter):
         else:
             self._out.write(lines)
         return 0
-
-    def pass_over(self, document: Document) -> None:
-        super().pass_over(document)
-        self._new_name(self._id(document))
 
     def _new_name(self, id_: str) -> str:
         """Make a file name of an id, which no other document has on any system."""
@@ -349,5 +340,4 @@ BRAT = LinkFormat(
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
     target="folder",
-    resumable=True,
 )

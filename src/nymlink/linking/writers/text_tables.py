@@ -118,7 +118,6 @@ CSV = LinkFormat(
     open=_open_csv,
     endings=(".csv",),
     keeps_table=True,
-    resumable=True,
 )
 
 
@@ -134,7 +133,6 @@ TSV = LinkFormat(
     open=_open_tsv,
     endings=(".tsv",),
     keeps_table=True,
-    resumable=True,
 )
 
 
@@ -167,7 +165,6 @@ JSONL = LinkFormat(
     open=JsonWriter,
     endings=(".jsonl",),
     keeps_table=True,
-    resumable=True,
 )
 
 

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import warnings
 import zipfile
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -45,6 +46,10 @@ class ParquetWriter(RowWriter):
         self._flush()
         self._file.close()
 
+    def abandon(self) -> None:
+        # Otherwise it would write its end when it is collected, to a file that is closed by then.
+        self._file.is_open = False
+
     def _flush(self) -> None:
         columns = zip(*self._waiting, strict=True) if self._waiting else ([] for _ in self._schema)
         arrays = [
@@ -67,7 +72,6 @@ PARQUET = LinkFormat(
     endings=(".parquet",),
     keeps_table=True,
     target="binary",
-    resumable=True,
 )
 
 
@@ -113,6 +117,11 @@ class XlsxWriter(RowWriter):
                 "holds no more in a cell",
                 stacklevel=2,
             )
+
+    def abandon(self) -> None:
+        # Otherwise it would report open elements when it is collected.
+        with suppress(Exception):
+            self._sheet.close()
 
     def _begin_sheet(self) -> None:
         from openpyxl.worksheet._writer import WorksheetWriter
@@ -167,5 +176,4 @@ XLSX = LinkFormat(
     endings=(".xlsx",),
     keeps_table=True,
     target="binary",
-    resumable=True,
 )

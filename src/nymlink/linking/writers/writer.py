@@ -72,10 +72,6 @@ class LinkWriter(ABC):
         """Take the document whose links come next, one for each mention; a format without texts does nothing."""
         return
 
-    def pass_over(self, document: Document) -> None:
-        """Take note of a document that an earlier run has written, before the first that this one writes."""
-        return
-
     @abstractmethod
     def write(self, link: Link, row: Record | None = None) -> None:
         """Write a link.
@@ -88,6 +84,10 @@ class LinkWriter(ABC):
 
     def close(self) -> None:
         """Write what comes after the last link."""
+        return
+
+    def abandon(self) -> None:
+        """Release what is open, in place of :meth:`close`, when the output will not be used."""
         return
 
 
@@ -110,10 +110,6 @@ class LinkFormat:
         ignores: options of `nymlink link` that make no difference to this format, for example ``{"--top-k"}``.
         target: what is written to: a stream of ``"text"`` or of bytes (``"binary"``), or an empty ``"folder"``; to
             standard output such a format writes the text of one document.
-        resumable: whether a run that was killed can go on behind a document: all is written document by document,
-            but for a header that the writer writes when it is opened and an end when it is closed; or, of a
-            ``"binary"`` format, its writer is a :class:`~nymlink.linking.writers.link_columns.RowWriter`, whose
-            rows can be kept elsewhere until they are all there.
     """
 
     name: str
@@ -124,4 +120,3 @@ class LinkFormat:
     keeps_table: bool = False
     ignores: frozenset[str] = frozenset()
     target: Target = "text"
-    resumable: bool = False

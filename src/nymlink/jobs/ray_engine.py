@@ -12,19 +12,16 @@ import pickle
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from nymlink.bulk.report import ShardReport
-from nymlink.bulk.row import Shard, Source
-from nymlink.bulk.tasks import Work
-from nymlink.bulk.worker import Worker, WorkOrder
 from nymlink.core.environment import usable_cores
 from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.jobs.engine import TRIES, Order, R, S, Worker, WorkerEndedError, Workers
 
 _PACKAGES: Final = ("nymlink", "ray", "numpy", "onnxruntime", "pyarrow", "tokenizers")
 """Packages by whose versions the output may differ."""
@@ -173,7 +170,7 @@ class RayEngine:
         self._gpus = gpus
 
     @contextmanager
-    def started(self, order: WorkOrder, work: Work, sources: Sequence[Source]) -> Iterator[_Actors]:
+    def started(self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str] = ()) -> Iterator[Workers[S, R]]:
         """Start Ray or connect to a cluster, and check that its machines can do the job.
 
         Raises:
@@ -182,16 +179,16 @@ class RayEngine:
         import ray
 
         # A notebook or a test may have Ray running.
-        own = not ray.is_initialized()
-        if own:
+        is_own = not ray.is_initialized()
+        if is_own:
             _start(self._address, self._workers or usable_cores())
         try:
-            require_alike([*order.task.folders, *(source.path for source in sources), order.folder])
+            require_alike(needs)
             # Ray prints what it says of workers that died on standard output, which is for the report.
             with redirect_stdout(sys.stderr):
                 yield _Actors(order, self._count(), self._gpus)
         finally:
-            if own:
+            if is_own:
                 ray.shutdown()
 
     def _count(self) -> int:
@@ -204,14 +201,27 @@ class RayEngine:
         return min(self._workers or there, there)
 
 
-class _Actors:
-    def __init__(self, order: WorkOrder, count: int, gpus: float) -> None:
+class _Actors(Workers[S, R]):
+    def __init__(self, order: Order[S, R], count: int, gpus: float) -> None:
         self._order = order
         self._count = count
         self._gpus = gpus
 
-    def do(self, shards: Sequence[Shard]) -> Iterator[ShardReport]:
-        """Do shards; those of an actor that dies are left out, and begun again by the caller."""
+    def do(self, shards: Iterable[S]) -> Iterator[R]:
+        """Do shards, and report each when it is done, in any order."""
+        left = list(shards)
+        for _ in range(TRIES):
+            reported = set()
+            for report in self._once(left):
+                reported.add(report.shard)
+                yield report
+            left = [shard for shard in left if shard.number not in reported]
+            if not left:
+                return
+        raise WorkerEndedError(left[0].number, TRIES)
+
+    def _once(self, shards: Sequence[S]) -> Iterator[R]:
+        """Do shards; those of an actor that dies are left out."""
         import ray.data
 
         context = ray.data.DataContext.get_current()
@@ -253,8 +263,8 @@ class _Actors:
 class RayWorker:
     """A worker as an actor of Ray Data: batches of one pickled shard in, of one pickled report out."""
 
-    def __init__(self, order: WorkOrder) -> None:
-        self._worker = Worker(order)
+    def __init__(self, order: Order[Any, Any]) -> None:
+        self._worker = order.open()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         reports = [pickle.dumps(self._worker.do(pickle.loads(shard))) for shard in batch["shard"]]

@@ -1,0 +1,114 @@
+"""Give the shards of a job to workers: the interfaces of engines, orders and workers, and the simplest engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, Protocol, TypeVar
+
+from nymlink.core.errors import NymlinkError
+
+TRIES: Final = 3
+"""How often a shard is begun whose worker ends early."""
+
+
+class WorkerEndedError(NymlinkError):
+    """The process of a worker ended with a shard, again and again.
+
+    Attributes:
+        shard: number of the shard.
+        tries: how often it was begun.
+    """
+
+    def __init__(self, shard: int, tries: int) -> None:
+        super().__init__(f"the worker of shard {shard:,} ended early {tries} times")
+        self.shard = shard
+        self.tries = tries
+
+
+class Numbered(Protocol):
+    """A shard: a part of the input that is done by itself."""
+
+    @property
+    def number(self) -> int:
+        """Place of the shard in the job, from 0."""
+        ...
+
+
+class Reported(Protocol):
+    """A report of what became of a shard."""
+
+    @property
+    def shard(self) -> int:
+        """Number of the shard."""
+        ...
+
+
+S = TypeVar("S", bound=Numbered)
+R = TypeVar("R", bound=Reported)
+S_in = TypeVar("S_in", bound=Numbered, contravariant=True)
+R_out = TypeVar("R_out", bound=Reported, covariant=True)
+
+
+class Worker(Protocol[S_in, R_out]):
+    """Does shards, one after the other."""
+
+    def do(self, shard: S_in, /) -> R_out:
+        """Do a shard, and report what became of it."""
+        ...
+
+
+class Order(Protocol[S_in, R_out]):
+    """What a process needs to work on a job; can be pickled."""
+
+    def open(self) -> Worker[S_in, R_out]:
+        """Make the worker of a process, once for each process."""
+        ...
+
+
+class Workers(Protocol[S_in, R_out]):
+    """The workers of a job that has started."""
+
+    def do(self, shards: Iterable[S_in]) -> Iterator[R_out]:
+        """Do shards; one whose worker dies is begun again.
+
+        Raises:
+            WorkerEndedError: the worker of a shard died each time.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """Gives shards to workers. Which worker does which shard makes no difference to the result."""
+
+    def started(
+        self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str]
+    ) -> AbstractContextManager[Workers[S, R]]:
+        """Start the workers.
+
+        Args:
+            order: the job.
+            own: the worker of this process.
+            needs: paths that every worker must see.
+
+        Raises:
+            InputError: the engine cannot be started, or a machine lacks what the job needs.
+        """
+        ...
+
+
+class InProcess:
+    """Does all shards in this process, in order."""
+
+    @contextmanager
+    def started(self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str] = ()) -> Iterator[Workers[S, R]]:
+        """Use the worker of this process."""
+        yield _Own(own)
+
+
+class _Own(Workers[S, R]):
+    def __init__(self, worker: Worker[S, R]) -> None:
+        self._worker = worker
+
+    def do(self, shards: Iterable[S]) -> Iterator[R]:
+        yield from map(self._worker.do, shards)

@@ -1,0 +1,122 @@
+"""The engine of one machine: worker processes that get shards as they come, and report them in order."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+from typing import Any, Final
+
+from nymlink.jobs.engine import TRIES, Order, R, S, Worker, WorkerEndedError, Workers
+
+_WAITING: Final = 3
+"""Shards for each process that are read ahead."""
+
+
+class Processes:
+    """Gives shards to processes of this machine; memory holds a few shards for each.
+
+    Args:
+        count: how many processes.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    @contextmanager
+    def started(self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str] = ()) -> Iterator[Workers[S, R]]:
+        """Start the processes; they end with this one, even if it is killed."""
+        pool = _Pool(order, self._count)
+        try:
+            yield pool
+        finally:
+            # A caller that stops early is not kept waiting.
+            pool.end()
+
+
+class _Pool(Workers[S, R]):
+    def __init__(self, order: Order[S, R], count: int) -> None:
+        self._order = order
+        self._count = count
+        self._executor = self._new()
+
+    def do(self, shards: Iterable[S]) -> Iterator[R]:
+        """Do shards, and report them in their order."""
+        shards = iter(shards)
+        waiting: deque[tuple[S, Future[R]]] = deque()
+        more = True
+        while more or waiting:
+            while more and len(waiting) < self._count * _WAITING:
+                if (shard := next(shards, None)) is None:
+                    more = False
+                else:
+                    waiting.append((shard, self._submit(shard)))
+            if not waiting:
+                break
+            shard, future = waiting[0]
+            try:
+                report = future.result()
+            except BrokenProcessPool:
+                # It is not known which shard ended a process: each that waits is done alone.
+                for shard, _ in waiting:
+                    yield self._alone(shard)
+                waiting.clear()
+                continue
+            waiting.popleft()
+            yield report
+
+    def end(self) -> None:
+        """End the processes, without waiting for what they do."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _alone(self, shard: S) -> R:
+        for _ in range(TRIES):
+            try:
+                return self._submit(shard).result()
+            except BrokenProcessPool:
+                continue
+        raise WorkerEndedError(shard.number, TRIES)
+
+    def _submit(self, shard: S) -> Future[R]:
+        try:
+            return self._executor.submit(_do, shard)
+        except BrokenProcessPool:
+            self.end()
+            self._executor = self._new()
+            return self._executor.submit(_do, shard)
+
+    def _new(self) -> ProcessPoolExecutor:
+        # Not forked: threads of ONNX Runtime and Arrow would be missing in the copy.
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self._count, mp_context=context, initializer=_open, initargs=(self._order,))
+
+
+_worker: Worker[Any, Any]
+"""The worker of a process that another process gives shards to."""
+
+
+def _open(order: Order[Any, Any]) -> None:
+    global _worker
+    # Ctrl-C is for the process that waits: it ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _worker = order.open()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent is killed; otherwise it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _do(shard: Any) -> Any:
+    return _worker.do(shard)
