@@ -103,7 +103,7 @@ def test_an_abbreviation_of_several_meanings_says_so() -> None:
         (" none ", "no answer"),
         ("No", "no answer"),
         ("nicht bekannt", "no answer"),
-        ("NA", "no answer"),
+        ("ND", "no answer"),
         ("2024-11-03", "a date"),
         ("3.11.2024 10:45", "a date"),
         ("Nov 3, 2024", "a date"),

@@ -42,7 +42,7 @@ _FLOOR_OF_SHORT: Final = 0.1
 """The same of texts that are never long."""
 _FURTHEST: Final = 0.25
 """Seconds after which no longer text is tried."""
-_SHORT: Final = {"nymlink.core.store.atomic": 255, "nymlink.text.english.paraphrases": 80}
+_SHORT: Final = {"nymlink.core.store.atomic": 255, "nymlink.text.english.readings": 80}
 """Modules whose expressions see short texts alone, and how long these are: names of files, and of genes."""
 _TOKENS: Final = (
     "nymlink.vocabulary.readers.owl.functional",
@@ -89,6 +89,9 @@ class Finding(NamedTuple):
     seconds: float
 
 
+_WITH_WORDS: Final = ("_dose", "_said_before", "_said_after")
+
+
 def modules() -> Iterator[ModuleType]:
     """Import all modules of the package but those whose libraries are not installed."""
     for found in pkgutil.walk_packages(nymlink.__path__, "nymlink."):
@@ -124,6 +127,7 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
         "nymlink.text.english.composite._words.pattern": [
             {"text": made.pattern} for made in composite._words() if isinstance(made, re.Pattern)
         ],
+        **{f"nymlink.text.english.readings.{name}": [{"words": "left|not known"}] for name in _WITH_WORDS},
         "nymlink.text.expansion.occurrences": [{"sizes": ["a", "b"], "letters": r"\w"}],
     }
 

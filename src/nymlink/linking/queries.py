@@ -183,7 +183,7 @@ def queries(
         if not (as_published or mention.prepared):
             if (found := find_id(surface)) is not None:
                 return query._replace(text=normalise(found[1]), concept=found[0])
-            if (nothing := says_nothing(surface)) is not None:
+            if (nothing := says_nothing(surface, is_name=entries.find(text) is not None)) is not None:
                 return query._replace(text="", prepared="", nothing=nothing)
         if entries.find(text) is not None:
             return query

@@ -137,21 +137,21 @@ def test_a_truncated_file_keeps_what_is_there_and_says_so(tmp_path: Path) -> Non
 @pytest.mark.parametrize("quotes", ['"', '"""'])
 def test_a_text_of_fifty_megabytes_is_left_out(tmp_path: Path, quotes: str) -> None:
     problems = Problems()
-    start = time.perf_counter()
+    start = time.process_time()
     body = f":X_1 a skos:Concept ; skos:prefLabel {quotes}{'é' * 25_000_000}{quotes} .\n"
     tables = read(tmp_path, body + ':X_2 a skos:Concept ; skos:prefLabel "kept" .\n', problems=problems)
     assert [name for _, name, _, _ in names(tables)] == ["kept"]
     assert [problem.line for problem in problems.first] == [HEAD.count("\n") + 1]
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 15
 
 
 def test_a_megabyte_of_open_brackets_takes_no_time(tmp_path: Path) -> None:
     problems = Problems()
-    start = time.perf_counter()
+    start = time.process_time()
     body = ":a :b (\n\n" * 10_000 + ':X_1 a skos:Concept ; skos:prefLabel "kept" .\n'
     assert [name for _, name, _, _ in names(read(tmp_path, body, problems=problems))] == ["kept"]
     assert problems.rejected > 1
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("unit", [".#", ".\t", "<a", "a:", "\"'"])
