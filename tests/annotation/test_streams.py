@@ -154,11 +154,12 @@ class CountingAnnotator(Annotator):
 
     annotated: int = 0
     ends_at: int | None = None
+    ends_with: type[BaseException] = KeyboardInterrupt
 
     def annotate_documents(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
         for document in documents:
             if self.annotated == self.ends_at:
-                raise KeyboardInterrupt
+                raise self.ends_with
             self.annotated += 1
             yield from super().annotate_documents([document])
 
@@ -194,6 +195,17 @@ def test_a_run_that_ended_early_goes_on(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     # A run that was not killed leaves nothing to go on with.
     assert run(output) == (whole, 300)
+
+
+def test_too_little_memory_is_said_and_what_is_done_is_kept(tmp_path: Path) -> None:
+    annotator = CountingAnnotator(built_index())
+    annotator.ends_at, annotator.ends_with = 200, MemoryError
+    with (
+        pytest.raises(InputError, match="memory does not suffice for the 64 documents from '192' on"),
+        annotation_folder(tmp_path / "out.tsv", {}, resume=False) as kept,
+    ):
+        list(annotate_stream(annotator, MANY, kept=kept))
+    assert run(tmp_path / "out.tsv")[1] == 300 - 192
 
 
 def test_damaged_parts_and_changed_documents_are_annotated_again(tmp_path: Path) -> None:

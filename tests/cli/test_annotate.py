@@ -274,6 +274,7 @@ def contents(path: Path) -> object:
     return path.read_bytes()
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_killed_run_is_resumed(
     run: Run, index: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -138,10 +138,9 @@ def annotate_stream(
     try:
         yield from done(InProcess() if alone else Processes(count), chain(first, shards))
     except WorkerEndedError as error:
-        names = ", ".join(repr(document.id) for document in handed[0].documents[:3])
         raise InputError(
             f"a process that annotated ended early {error.tries} times, which too little memory does: use fewer "
-            f"(--processes 1), or look at the {len(handed[0].documents)} documents from {names} on"
+            f"(--processes 1), or look at {handed[0].described}"
         ) from error
 
 
@@ -160,6 +159,11 @@ class _Shard:
     documents: Sequence[Document]
     digest: str = ""
     is_kept: bool = False
+
+    @property
+    def described(self) -> str:
+        """Which documents these are, for a message."""
+        return f"the {len(self.documents)} documents from {self.documents[0].id!r} on"
 
 
 def _shards(documents: Iterable[Document], kept: KeptShards | None) -> Iterator[_Shard]:
@@ -241,7 +245,12 @@ class _Worker:
     def do(self, shard: _Shard) -> _Report:
         if shard.is_kept and (kept := self._kept(shard)) is not None:
             return _Report(shard.number, kept)
-        found = [links for _, links in self.annotator.annotate_documents(shard.documents)]
+        try:
+            found = [links for _, links in self.annotator.annotate_documents(shard.documents)]
+        except MemoryError as error:
+            raise InputError(
+                f"memory does not suffice for {shard.described}: use fewer (--processes 1), or divide them"
+            ) from error
         if self.folder is None:
             return _Report(shard.number, found)
         lines = "".join(json.dumps(list(map(link_values, links))) + "\n" for links in found)

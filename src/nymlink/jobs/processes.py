@@ -65,8 +65,9 @@ class _Pool(Workers[S, R]):
                 report = future.result()
             except BrokenProcessPool:
                 # It is not known which shard ended a process: each that waits is done alone.
-                for shard, _ in waiting:
-                    yield self._alone(shard)
+                for shard, future in waiting:
+                    is_done = future.done() and future.exception() is None
+                    yield future.result() if is_done else self._alone(shard)
                 waiting.clear()
                 continue
             waiting.popleft()
@@ -88,7 +89,7 @@ class _Pool(Workers[S, R]):
         try:
             return self._executor.submit(_do, shard)
         except BrokenProcessPool:
-            self.end()
+            self._executor.shutdown(wait=False)
             self._executor = self._new()
             return self._executor.submit(_do, shard)
 
