@@ -177,7 +177,7 @@ def test_what_is_no_concept_of_omop_is_said(name: str) -> None:
 def test_fields_of_a_source_to_concept_map_are_short_enough() -> None:
     long = replace(omop(EXACT), mention=Mention("x" * 300, id="C1"))
     longer = replace(omop(EXACT), mention=Mention("y" * 51))
-    with pytest.warns(UserWarning, match="source_code has room for 50|descriptions were shortened to 255") as said:
+    with pytest.warns(UserWarning, match="source_code holds at most 50|descriptions were shortened to 255") as said:
         text = text_of("source-to-concept-map", Links([*OMOP_LINKS, long, longer]))
     assert len(said) == 2
     rows = rows_of(text)

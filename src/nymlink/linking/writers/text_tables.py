@@ -151,7 +151,7 @@ class JsonWriter(LinkWriter):
         repeated = [name for name, times in Counter(self._header).items() if times > 1]
         if repeated:
             raise InputError(
-                f"two columns are called {repeated[0]!r}, but a JSON object needs distinct names: rename one of them"
+                f"two columns are called {repeated[0]!r}, but JSON needs distinct names: rename one of them"
             )
 
     def write(self, link: Link, row: Record | None = None) -> None:
