@@ -132,7 +132,6 @@ def queries(
     3. the name with the same compact form ("ET1", "ET-1"; see
        :func:`~nymlink.text.writing.compact`), or with a variant of it ("TGFalpha", "TGFA");
     4. the mention corrected by the spelling table, its Greek letters spelt out, unless it was prepared before;
-    4. the mention corrected by the spelling table, its Greek letters spelt out, unless it was prepared before;
     5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
     6. the mention without words that are no part of a name ("human TP53", "BRAF V600E"), matched as in 1 to 3;
     7. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see

@@ -178,7 +178,7 @@ def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> C
 
 
 def disassemble(columns: Columns, sources: Iterable[str]) -> list[tuple[str, Tables]]:
-    """Split a vocabulary into its sources and their tables, in order of precedence; inverse of :func:`assemble`."""
+    """Split a vocabulary into its sources and their tables, in order of precedence; undo :func:`assemble`."""
     names = columns.names.append_column("concept_id", columns.concepts["id"].take(columns.names["concept"]))
     parts: list[tuple[str, Tables]] = []
     for source in dict.fromkeys(sources):

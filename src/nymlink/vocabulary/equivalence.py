@@ -240,8 +240,7 @@ def find_equivalences(target: Vocabulary, meta: Vocabulary, *, by_name: bool = F
     Args:
         target: the vocabulary to enrich.
         meta: the metathesaurus.
-        by_name: whether concepts with a name in common are equivalent, unless more reliable evidence contradicts;
-            see
+        by_name: whether concepts with a name in common are equivalent, unless more reliable evidence contradicts; see
             :func:`~nymlink.vocabulary.equivalence.match_by_name`.
     """
     target_ids, meta_ids = ConceptIds(target), ConceptIds(meta)

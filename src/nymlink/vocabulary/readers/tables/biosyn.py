@@ -183,8 +183,8 @@ def _bare_length(entries: Sequence[_Entry]) -> int:
     """Count the lines before those of training mentions, if there are any.
 
     A dictionary lists the names of a concept together. Training mentions come in any order: most of their lines
-    return to an earlier id. Counted from the end, lines that return outnumber the other lines most at the cut. A few
-    such lines may occur by chance, and a dictionary with more than half of such lines is just unsorted.
+    return to an earlier id. Counted from the end, lines that return outnumber the other lines most at the cut. A
+    few such lines may be chance, and a dictionary with more than half of such lines is just unsorted.
     """
     seen: set[str] = set()
     previous: frozenset[str] = frozenset()
