@@ -240,8 +240,8 @@ def find_equivalences(target: Vocabulary, meta: Vocabulary, *, by_name: bool = F
     Args:
         target: the vocabulary to enrich.
         meta: the metathesaurus.
-        by_name: whether concepts with a name in common are equivalent, unless more reliable evidence contradicts; see
-            :func:`~nymlink.vocabulary.equivalence.match_by_name`.
+        by_name: whether concepts with a name in common are equivalent, unless more reliable evidence contradicts;
+            see :func:`~nymlink.vocabulary.equivalence.match_by_name`.
     """
     target_ids, meta_ids = ConceptIds(target), ConceptIds(meta)
     by_id = {(row, meta_ids.rows[key]) for key, row in target_ids.rows.items() if key in meta_ids.rows}
