@@ -159,7 +159,7 @@ class _Text:
         return "".join(self._pieces)
 
     def locate(self, offset: int, place: int) -> int:
-        """Map an offset of the file to the text: in the passage at ``place``, else in the one around the offset."""
+        """Map an offset of the file to the text: in the passage at ``place``, else in the one that contains it."""
         passage = self._passages[place]
         if not 0 <= offset - passage.offset <= unit_length(passage.text, self._unit):
             place = max(bisect_right(self._offsets, offset) - 1, 0)
