@@ -133,12 +133,12 @@ def test_cells_that_would_be_run_are_text_once_and_again(run: Run, built: Path, 
     table = tmp_path / "t.csv"
     table.write_text('term,note\n"=MI",-5\nMI,-\n', encoding="utf-8")
     result = run("link", "--index", built / "index", table, "--column", "term", "-o", tmp_path / "one.csv")
-    assert "1 cells that a spreadsheet would take for formulas" in result.stderr
+    assert "1 cells that a spreadsheet would run as formulas" in result.stderr
     one = (tmp_path / "one.csv").read_text(encoding="utf-8").splitlines()
     assert [line.split(",")[:2] for line in one[1:]] == [["'=MI", "-5"], ["MI", "-"]]
     again = run("link", "--index", built / "index", tmp_path / "one.csv", "--column", "term")
     assert [line.split(",")[:2] for line in again.stdout.splitlines()[1:]] == [["'=MI", "-5"], ["MI", "-"]]
-    assert "would take for formulas" not in again.stderr
+    assert "would run as formulas" not in again.stderr
 
 
 def test_offsets_in_other_units(run: Run, built: Path, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_an_output_is_written_whole_or_not_at_all(run: Run, built: Path, table: 
     [
         (("fever", "--format", "pubtator"), "pubtator needs documents as input: give --corpus FILE; or choose"),
         (("fever", "-o", "links.conll"), "conll needs documents as input"),
-        (("fever", "-o", "links.docx"), "the ending .docx tells no format of links: say which with --format"),
+        (("fever", "-o", "links.docx"), "no format of links has the ending .docx: name a format with --format"),
         (("fever", "--column", "a"), "with --column INPUT is a table, and there is no file 'fever'"),
         (("a", "b", "--column", "a"), "--column goes with one table"),
         (("a", "--file", "b", "--column", "a"), "give the table as INPUT or with --file, only one of them"),

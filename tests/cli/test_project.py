@@ -110,7 +110,7 @@ def test_another_release(run: Run, file: Path, built: Path, tmp_path: Path) -> N
     assert (exported.exit_code, "is not here" in exported.stderr) == (0, True)
     assert run("project", "link", file).exit_code == 2
     changed = run("project", "link", file, "--index", built / "index")
-    assert (changed.exit_code, "is another one" in changed.stderr) == (2, True)
+    assert (changed.exit_code, "differs from that of the project" in changed.stderr) == (2, True)
     assert "(not there any more)" in run("project", "status", file).stdout
 
 

@@ -245,7 +245,7 @@ def test_links_write_themselves(tmp_path: Path) -> None:
     links.write(stream)
     links.write(str(tmp_path / "links"), format="tsv")
     assert stream.getvalue() == (tmp_path / "links").read_text(encoding="utf-8")
-    with pytest.raises(UnknownFormatError, match=r"links\.docx: the ending \.docx tells no format of links"):
+    with pytest.raises(UnknownFormatError, match=r"links\.docx: no format of links has the ending \.docx"):
         links.write(tmp_path / "links.docx")
     with pytest.raises(UnknownNameError, match="unknown format of links 'docx'; known: bioc-json"):
         links.write(tmp_path / "links.docx", format="docx")

@@ -177,7 +177,7 @@ def test_what_is_no_concept_of_omop_is_said(name: str) -> None:
 def test_fields_of_a_source_to_concept_map_are_short_enough() -> None:
     long = replace(omop(EXACT), mention=Mention("x" * 300, id="C1"))
     longer = replace(omop(EXACT), mention=Mention("y" * 51))
-    with pytest.warns(UserWarning, match="source_code has room for 50|descriptions were shortened to 255") as said:
+    with pytest.warns(UserWarning, match="holds at most 50|descriptions were shortened to 255") as said:
         text = text_of("source-to-concept-map", Links([*OMOP_LINKS, long, longer]))
     assert len(said) == 2
     rows = rows_of(text)
@@ -259,7 +259,7 @@ def test_a_workbook_has_text_and_numbers(tmp_path: Path) -> None:
 
 def test_a_cell_that_would_be_run_stays_text_and_is_said(tmp_path: Path) -> None:
     links = Links([replace(EXACT, mention=Mention("=1+1"), candidates=EXACT.candidates[:1])])
-    with pytest.warns(UserWarning, match="1 cells that a spreadsheet would take for formulas"):
+    with pytest.warns(UserWarning, match="1 cells that a spreadsheet would run as formulas"):
         links.write(tmp_path / "links.tsv")
     assert "\n'=1+1\t" in (tmp_path / "links.tsv").read_text(encoding="utf-8")
     ((_, mention),) = read_corpus(tmp_path / "links.tsv").mentions()

@@ -233,7 +233,7 @@ def test_mentions_without_text_or_place(tmp_path: Path) -> None:
     assert found.text == "heart attack\n \ngout"
     assert [(each.text, each.start) for each in found.mentions] == [("heart attack", 0), ("gout", 15)]
     lost = Document("lost", "His gout.", (Mention("gout", 4, 8), Mention("fever")))
-    with pytest.warns(UserWarning, match="1 mentions were left out: it is not known where"):
+    with pytest.warns(UserWarning, match="1 mentions were left out: their place in the text is not known"):
         gold_links.links([lost]).write(tmp_path / "lost", format="bioc-xml", documents=[lost])
     with pytest.warns(UserWarning, match="1 mentions were left out: they overlap"):
         gold_links.links(DOCUMENTS).write(tmp_path / "tags", format="conll", documents=DOCUMENTS)

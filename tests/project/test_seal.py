@@ -29,7 +29,7 @@ def test_a_comment_with_a_flipped_bit_is_noticed(prepared: Path, path: Path) -> 
     with Project(path) as project:
         decide(project, reviewer="ann", term=1, verdict="flag", comment="remember me")
     path.write_bytes(path.read_bytes().replace(b"remember me", b"remember md"))
-    with pytest.raises(ProjectError, match="not as it was when it was closed"):
+    with pytest.raises(ProjectError, match="content has changed since it was closed"):
         Project(path)
 
 

@@ -15,20 +15,20 @@ class Mention:
         text: the surface form.
         start: offset of its first character in the document's text, 0-based, in Unicode code points; ``None``
             for a mention without offsets.
-        end: offset one past its last character, or ``None``.
+        end: offset after its last character, or ``None``.
         type: its semantic type as annotated, for example ``"Disease"``.
-        concept_ids: the gold concept ids; empty where there are none, or none are known.
+        concept_ids: the gold concept ids; empty if there are none, or they are unknown.
         parts: surface forms of the single names in a composite mention ("breast and ovarian cancer" →
-            ``("breast cancer", "ovarian cancer")``); empty for any other.
+            ``("breast cancer", "ovarian cancer")``); empty for any other mention.
         prepared: whether ``text`` and ``parts`` are already normalised, with abbreviations expanded.
-        language: code of the language it is in ("en", "pt-BR"); ``None`` where that is not known of this mention:
-            it is in that of the others then (``language=`` of a linker).
-        id: its identifier in the source: the code of a term to map, the id of an annotation ("T1"); ``None`` where
-            it has none.
-        spans: of a mention in several pieces ("breast … cancer" in "breast and ovarian cancer"), the offsets of
-            each, in order; ``start`` is that of the first and ``end`` that of the last, ``text`` the pieces with
-            blanks between them. Empty for any other mention.
-        frequency: how often it occurs in the source, where a list of terms says so.
+        language: code of its language ("en", "pt-BR"); ``None`` if not stated: then the language given for all
+            mentions counts (``language=`` of a linker).
+        id: its identifier in the source: the code of a term to map, the id of an annotation ("T1"); ``None`` if it
+            has none.
+        spans: for a mention in several pieces ("breast … cancer" in "breast and ovarian cancer"), the offsets of
+            each piece, in order. Then ``start`` is the start of the first piece, ``end`` the end of the last, and
+            ``text`` the pieces joined by blanks. Empty for any other mention.
+        frequency: how often it occurs in the source, if a list of terms states it.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Mention:
 
     @property
     def pieces(self) -> tuple[tuple[int, int], ...]:
-        """The offsets of its pieces, one unless it has :attr:`spans`; empty for a mention without offsets."""
+        """The offsets of its pieces, a single one without :attr:`spans`; empty for a mention without offsets."""
         if self.start is None or self.end is None:
             return ()
         return self.spans or ((self.start, self.end),)
@@ -56,11 +56,11 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with its mentions. A list of mentions without text is a document too.
+    """A text with its mentions. A list of mentions without text is a document, too.
 
     Attributes:
         id: its identifier in the corpus, for example a PMID.
-        text: the whole text, to which offsets refer; empty where the corpus gives none.
+        text: the whole text, to which offsets refer; empty if the corpus has none.
         mentions: its mentions, in the order of the corpus.
     """
 
@@ -69,7 +69,7 @@ class Document:
     mentions: tuple[Mention, ...] = ()
 
     def surface(self, mention: Mention) -> str:
-        """Read a mention off the text, its pieces with blanks between them; empty where it has no offsets."""
+        """Return a mention as written in the text, its pieces joined by blanks; empty without offsets."""
         return " ".join(self.text[start:end] for start, end in mention.pieces)
 
     def to_dict(self) -> dict[str, Any]:

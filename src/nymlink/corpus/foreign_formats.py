@@ -1,6 +1,6 @@
-"""Tell text that is no list of mentions by its beginning: other formats of corpora, vocabularies, binary files.
+"""Recognise text that is no list of mentions: other corpus formats, vocabularies, binary files.
 
-Only files that no reader recognises are asked about, so that a format with a reader of its own never comes here.
+Only files that no reader recognises are checked here; a format with a reader is never described as foreign.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-_NAME_IT: Final = "name its format with --input-format where it has a reader, or convert it to PubTator or a table"
+_NAME_IT: Final = "if its format has a reader, name it with --input-format; else convert it to PubTator or a table"
 _BUILD_IT: Final = "build it with `nymlink vocab build`, and link to it with --index"
 _UNPACK_IT: Final = "unpack it, or give its text, a mention a line"
 
-# A list may begin with a mention in HTML: "<i>E. coli</i>" is no XML.
+# A list may begin with a mention in HTML: "<i>E. coli</i>" is not XML.
 _ROOT: Final = re.compile(r"\s*<(?:\?xml\b|!DOCTYPE\b|[A-Za-z][\w.:-]*(?:\s[^<>]*)?/?>\s*(?:<|$))", re.IGNORECASE)
 _JSON: Final = re.compile(r'\s*(?:\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}|$)|\[\s*(?:[\[{"]|$))')
 _STANDOFF: Final = re.compile(
@@ -56,14 +56,14 @@ def _has_tags(head: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Foreign:
-    """A format that is no list of mentions: what it is called, whether a text begins like it, what to do."""
+    """A format that is no list of mentions: its name, a test for the beginning of a text, and advice."""
 
     name: str
     begins: Callable[[str], bool]
     advice: str = _NAME_IT
 
 
-# Names before those that include them: BioC is XML.
+# Specific formats before general ones: BioC is XML.
 _FORMATS: Final = (
     _Foreign("a binary file", _is_binary, _UNPACK_IT),
     _Foreign("a PDF", _begins("%PDF-"), _UNPACK_IT),
@@ -89,14 +89,14 @@ _JSON_VALUES: Final = _Foreign("JSON", _is_json)
 
 
 def describe_format(head: str, *, may_be_objects: bool = False) -> str | None:
-    """Say what a text looks like that is no list of mentions, and what to do with it.
+    """Name the format of a text that is no list of mentions, with advice.
 
     Args:
         head: the beginning of the text.
-        may_be_objects: whether JSON of no known format is all right, as mention tables of JSON objects are.
+        may_be_objects: whether JSON of no known format is accepted, for mention tables of JSON objects.
 
     Returns:
-        What it looks like and what to do; ``None`` for a text that may be a list of mentions.
+        The format and the advice; ``None`` if the text may be a list of mentions.
     """
     formats = _FORMATS if may_be_objects else (*_FORMATS, _JSON_VALUES)
     found = next((foreign for foreign in formats if foreign.begins(head)), None)

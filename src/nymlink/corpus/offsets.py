@@ -1,4 +1,4 @@
-"""Offsets of mentions: their units, and whether they are right."""
+"""Offsets of mentions: units, checks and corrections."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from nymlink.corpus.documents import Mention
 OffsetUnit = Literal["characters", "utf-16", "bytes"]
 
 OFFSET_UNITS: Final[tuple[OffsetUnit, ...]] = ("characters", "utf-16", "bytes")
-"""What offsets may count: Unicode code points, units of UTF-16 (Java, JavaScript), bytes of UTF-8."""
+"""Units of offsets: Unicode code points, UTF-16 units (Java, JavaScript), bytes of UTF-8."""
 
 _FIRST_OF_TWO: Final = {"utf-16": [0x10000], "bytes": [0x80, 0x800, 0x10000]}
-"""Code points from which on a character takes one unit more."""
+"""Code points from which a character takes one more unit."""
 
 
 def unit_length(text: str, unit: OffsetUnit) -> int:
@@ -33,7 +33,7 @@ def unit_length(text: str, unit: OffsetUnit) -> int:
 def to_code_points(text: str, unit: OffsetUnit) -> Callable[[int], int]:
     """Make a function that translates offsets in a text to code points.
 
-    An offset within a character becomes that of the character; one outside the text stays outside.
+    An offset within a character becomes the offset of that character; an offset outside the text stays outside.
     """
     if unit == "characters" or text.isascii():
         return lambda offset: offset
@@ -62,8 +62,7 @@ def find_mention(mention: str, text: str, *, any_case: bool = False) -> tuple[in
         any_case: whether to ignore case.
 
     Returns:
-        The offset of its first character and of one past its last, in code points; ``None`` where it does not
-        occur.
+        Offset of its first character and offset after its last, in code points; ``None`` if it does not occur.
     """
     if any_case:
         mention, text = _fold_case(mention), _fold_case(text)
@@ -81,12 +80,12 @@ def _in_word(character: str) -> bool:
 
 
 def _fold_case(text: str) -> str:
-    """Fold the case of a text without changing its length: a letter that folds to several is kept."""
+    """Fold the case of a text without changing its length: a letter that folds to several letters is kept."""
     return "".join(folded if len(folded := letter.casefold()) == 1 else letter for letter in text)
 
 
 NEARBY: Final = 30
-"""Characters on either side of a wrong offset in which the mention is searched."""
+"""Number of characters on either side of a wrong offset in which the mention is searched."""
 
 _SPACES: Final = re.compile(r"\s+")
 
@@ -94,7 +93,7 @@ _SPACES: Final = re.compile(r"\s+")
 def check_offsets(
     text: str, surface: str, start: int, end: int, *, path: Path, line: int | None, problems: Problems
 ) -> tuple[int, int] | tuple[None, None]:
-    """Check the offsets of a mention, and correct and report them where the mention is nearby.
+    """Check the offsets of a mention; if the mention is nearby, correct and report them.
 
     The mention is searched as written, then without white space around it.
 
@@ -102,14 +101,13 @@ def check_offsets(
         text: the text to which offsets refer.
         surface: the mention.
         start: offset of its first character, according to the file.
-        end: offset one past its last character, according to the file.
+        end: offset after its last character, according to the file.
         path: the file, for reports.
-        line: the line, for reports; ``None`` in a file where lines mean nothing.
+        line: the line, for reports; ``None`` in a file without meaningful lines.
         problems: receives the reports.
 
     Returns:
-        The offsets of the mention in ``text``, or ``(None, None)`` when it is not within :data:`NEARBY`
-        characters.
+        The offsets of the mention in ``text``, or ``(None, None)`` if it is not within :data:`NEARBY` characters.
     """
     if start >= 0 and text[start:end] == surface:
         return start, end
@@ -140,18 +138,18 @@ def place_mention(
 ) -> Mention | None:
     """Give a mention the offsets of its pieces in a text, checked and corrected.
 
-    Pieces with nothing but white space between them are one, as BRAT divides a mention at the ends of lines.
+    Pieces separated only by white space become one, because BRAT divides a mention at line ends.
 
     Args:
-        mention: the mention, its text as the file states it; empty where it states none.
+        mention: the mention, with its text as stated in the file; empty if the file states none.
         text: the text to which offsets refer.
         pieces: offsets of its pieces according to the file, in code points.
         path: the file, for reports.
-        line: the line, for reports; ``None`` in a file where lines mean nothing.
+        line: the line, for reports; ``None`` in a file without meaningful lines.
         problems: receives the reports.
 
     Returns:
-        The mention with its offsets, or without any where they are wrong; ``None`` where it has no text either.
+        The mention with its offsets; without offsets if they are wrong; ``None`` if it then has no text either.
     """
     joined: list[tuple[int, int]] = []
     for start, end in sorted(pieces):
@@ -168,7 +166,7 @@ def place_mention(
         problems.reject(path, line, f"a mention without text, and none at {at or 'no offsets'}")
         return None
     start, end = (joined[0][0], joined[-1][1]) if joined else (0, 0)
-    # Some write the whole text from the first to the last piece.
+    # Some files state the whole text from the first to the last piece.
     forms = [found, text[start:end]] if found else []
     if any(_alike(form) == _alike(surface) for form in forms) or not surface.strip():
         spans = tuple(joined) if len(joined) > 1 else ()
@@ -183,5 +181,5 @@ def place_mention(
 
 
 def _alike(text: str) -> str:
-    """Write a text without regard to case and kinds of white space."""
+    """Fold case and kinds of white space in a text."""
     return _SPACES.sub(" ", text.casefold())

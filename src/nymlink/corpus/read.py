@@ -24,14 +24,14 @@ def read_documents(
 
     Args:
         path: a plain or gzip file, or a folder.
-        format: name of the format. ``None``: as its content tells; a table if ``options`` name columns.
+        format: name of the format. ``None``: detected from the content; a table if ``options`` name columns.
         options: options for the reader.
-        problems: receives what is wrong in the input.
+        problems: receives the faults of the input.
 
     Raises:
         InputError: the source is missing, empty, truncated, of no known format, or nothing in it can be used.
-            Damage in the middle of a file is raised when reading reaches it.
-        UnknownNameError: there is no format of that name.
+            Damage in the middle of a file raises when reading reaches it.
+        UnknownNameError: no format has this name.
     """
     path = Path(path)
     options = CorpusOptions() if options is None else options

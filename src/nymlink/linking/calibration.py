@@ -1,8 +1,8 @@
-"""Confidences: what they go by, and the curve from that to a probability.
+"""Confidences: features of how a concept was found, and the model that turns them into a probability.
 
-How it was found is described by :data:`FEATURES`, numbers from 0 to 1. A logistic regression on them, as Platt
-("Probabilistic Outputs for Support Vector Machines", 1999) has it on one, gives the probability. No weight is
-negative, so that a higher score never means less confidence.
+The features (:data:`CONFIDENCE_FEATURES`) are numbers from 0 to 1. The model is a logistic regression on all of
+them; Platt ("Probabilistic Outputs for Support Vector Machines", 1999) uses one on a single score. No weight is
+negative: a higher score never lowers the confidence.
 """
 
 from __future__ import annotations
@@ -28,54 +28,60 @@ from nymlink.text.normalise import normalise
 Features = npt.NDArray[np.float64]
 
 CONFIDENCE_FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "ranked")
-"""Features of the first concept of a query: its score; how clearly that is above the score of the next concept;
-whether it is above it at all (no other concept has the name); the share of the query that the name has; the share
-of the name that the query has; the share of the query that is words of the index; the log-odds of the probability
-that the ranker gives it, from 0 for impossible to 1 for certain (1 where there is no ranker, and where the query
-equals one name alone)."""
+"""Features of the first concept of a query, each 0 to 1:
+
+- ``score``: its score;
+- ``ahead``: how far its score is above the next one;
+- ``alone``: 1 if its score is higher than the next one (no other concept has the name), else 0;
+- ``covered``: share of the query that the name covers;
+- ``covering``: share of the name that the query covers;
+- ``known``: share of the query that consists of words of the index;
+- ``ranked``: log-odds that the ranker gives it, scaled from 0 (impossible) to 1 (certain). 1 without a ranker, and
+  for a query that equals a name of one concept alone.
+"""
 
 DEPTH: Final = 10
-"""First concepts of a query that the features are computed from."""
+"""Number of first concepts of a query that the features are computed from."""
 
 _CLEAR: Final = 0.1
-"""A lead over the next score that is clear; twice of it is but a little clearer."""
+"""A lead over the next score that counts as clear; a lead of twice this size counts for little more."""
 
 _IMPOSSIBLE: Final = 0.0005
-"""Probability that counts as none, as one less this counts as certainty."""
+"""Probability that counts as 0. One minus this probability counts as 1."""
 
 _ENDS: Final = ("al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
 
 _SIMILAR: Final = 0.6
 _STEM: Final = 4
-"""Two words are alike that begin with this many common letters, and with this share of the longer word."""
+"""Two words are alike if their common beginning has this many letters and this share of the longer word."""
 
 
 def confidence_features(ranked: RankedMatches, questions: Sequence[Question], index: Index) -> Features:
     """Describe how the first concepts of questions were found.
 
     Args:
-        ranked: of Q questions, at least :data:`DEPTH` concepts each.
+        ranked: matches of Q questions, at least :data:`DEPTH` concepts each.
         questions: Q questions.
-        index: that found them.
+        index: the index that was searched.
 
     Returns:
-        float64 (Q, 7), the :data:`FEATURES`, each 0 to 1; NaN for a query without any concept.
+        float64 (Q, 7), the :data:`CONFIDENCE_FEATURES`, each 0 to 1; NaN for a query without any concept.
     """
-    # Scores are told apart to six decimals, as where they are sorted.
+    # Scores are compared to six decimals, as when they are sorted.
     matches = ranked.matches
     scores = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6)
     first = scores[:, 0]
-    # A ranker may put a concept first whose score is not the highest: it then has no lead.
+    # A ranker may put a concept first although its score is not the highest. It then has no lead.
     lead = np.maximum(first - scores[:, 1:].max(axis=1), 0)
     exact = np.round(matches.parts[EXACT_MATCH][:, 0].astype(np.float64), 6)
     alone = lead > 0
-    # A query that equals one name is not surer because the other names are far away.
+    # For a query that equals one name, the distance of other names does not matter.
     ahead = np.where(alone & (exact == 1), 1.0, 1 - np.exp(-lead / _CLEAR))
     has_concept = matches.concepts[:, 0] != NONE
     words = np.zeros((len(questions), 3))
     for place in np.flatnonzero(has_concept).tolist():
         words[place] = _compare_words(questions[place].text, matched_text(index, matches, place), index)
-    # The query equals one name alone: that is sure by itself, whatever the ranker has seen.
+    # A query that equals one name alone is certain by itself, whatever evidence the ranker learned from.
     odds = np.where(alone & (exact == 1), 1.0, _log_odds(ranked))
     features = np.column_stack([first, ahead, alone, words, odds])
     features[~has_concept] = np.nan
@@ -83,9 +89,9 @@ def confidence_features(ranked: RankedMatches, questions: Sequence[Question], in
 
 
 def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
-    """Scale the log-odds of the first concepts' probabilities to 0 to 1; 1 without a ranker: float64 (Q)."""
+    """Scale the log-odds of the first concepts' probabilities to 0 to 1: float64 (Q); 1 without a ranker."""
     if ranked.probabilities is None:
-        # As of an equal name: nothing else speaks against it.
+        # The same value as for an equal name, so no ranker does not lower the confidence.
         return np.ones(len(ranked.matches.concepts))
     probabilities = np.clip(ranked.probabilities[:, 0].astype(np.float64), _IMPOSSIBLE, 1 - _IMPOSSIBLE)
     odds = np.log(probabilities / (1 - probabilities))
@@ -94,12 +100,12 @@ def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
 
 
 class TiedNames(NamedTuple):
-    """Concepts that a mention names alike.
+    """Concepts that share the name of a mention.
 
     Attributes:
-        places: places among the first :data:`DEPTH` of those with the best score, by a name that equals the query;
-            none where no name does.
-        of_kind: how many of them by a name of the kind of the first.
+        places: places, among the first :data:`DEPTH`, of the concepts that tie for the best score by a name that
+            equals the query; empty if no name equals the query.
+        of_kind: number of these concepts whose matching name is of the same kind as that of the first.
     """
 
     places: tuple[int, ...]
@@ -107,12 +113,12 @@ class TiedNames(NamedTuple):
 
     @property
     def concepts(self) -> int:
-        """How many they are."""
+        """Number of tied concepts."""
         return len(self.places)
 
 
 def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
-    """Find the concepts that have each query for a name, none written more like the mention than another."""
+    """For each query find the concepts that have it as a name and are tied for the best score."""
     scores = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6)
     tied = (scores == scores[:, :1]) & (np.round(matches.parts[EXACT_MATCH][:, :DEPTH], 6) == 1)
     found = []
@@ -127,7 +133,7 @@ def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
 
 
 def matched_text(index: Index, matches: Matches, place: int) -> str:
-    """Return the normalised name by which the first concept of a query was found."""
+    """Return the normalised name that matched for the first concept of a query."""
     return normalise(index.vocabulary.name(int(matches.names[place, 0])).text)
 
 
@@ -143,7 +149,7 @@ def _compare_words(query: str, name: str, index: Index) -> tuple[float, float, f
 
 
 def _share(words: Sequence[str], chosen: Sequence[bool]) -> float:
-    """Compute the share of the letters of words that the chosen words have."""
+    """Compute the share of the letters of ``words`` that belong to the chosen words."""
     return sum(map(len, compress(words, chosen))) / max(sum(map(len, words)), 1)
 
 
@@ -172,17 +178,17 @@ Confidences = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Logistic model of confidences from the features of a query, with the precision of its thresholds.
+    """Logistic model that turns the features of a query into a confidence.
 
     Attributes:
-        intercept: log-odds where all features are 0.
-        weights: log-odds for each of :data:`FEATURES`, at least 0.
-        curve: (confidence, precision) pairs, both rising, the first confidence 0: of the mentions that were
-            measured, so many were right among those of at least that confidence.
-        fitted_to: which mentions it was fitted to and measured on, for people to read.
+        intercept: log-odds if all features are 0.
+        weights: log-odds for each of :data:`CONFIDENCE_FEATURES`, at least 0.
+        curve: (confidence, precision) pairs, both rising, the first confidence 0. The precision is the share of
+            correct links among the measured mentions with at least that confidence.
+        fitted_to: description of the mentions it was fitted to and measured on, for people to read.
 
     Raises:
-        ValueError: a number is not what it must be.
+        ValueError: a number is outside its range.
     """
 
     intercept: float
@@ -218,14 +224,13 @@ class Calibration:
         return cls.from_dict(index.calibration)
 
     def confidence(self, features: Features) -> Confidences:
-        """Estimate the probabilities that first concepts are right.
+        """Estimate the probability that the first concept of each query is correct.
 
         Args:
-            features: float64 (Q, F), of :func:`features_of`; NaN for a query
-                without any concept.
+            features: float64 (Q, F), from :func:`confidence_features`; NaN for a query without any concept.
 
         Returns:
-            float64 (Q), 0 to 1, to six decimals; 0 where there is no concept.
+            float64 (Q), 0 to 1, to six decimals; 0 for a query without any concept.
         """
         weights = np.array([self.weights[name] for name in CONFIDENCE_FEATURES])
         probabilities = probability(self.intercept + features @ weights)
@@ -233,19 +238,19 @@ class Calibration:
 
     @property
     def surest(self) -> float:
-        """The highest confidence there can be: of a mention that equals a name of one concept alone."""
+        """The highest possible confidence: that of a mention that equals a name of one concept alone."""
         return float(self.confidence(np.ones((1, len(CONFIDENCE_FEATURES))))[0])
 
     def threshold(self, precision: float) -> float:
         """Find the lowest confidence that reaches a precision.
 
-        It is at most :attr:`surest`; a precision that needs more cannot be reached.
+        The result is at most :attr:`surest`; a precision that needs a higher confidence cannot be reached.
 
         Args:
-            precision: share of links to be right, 0 to 1.
+            precision: share of links that must be correct, 0 to 1.
 
         Raises:
-            InputError: no confidence reaches it; the message says which precision can be reached.
+            InputError: no confidence reaches it; the message names the highest precision that can be reached.
         """
         for confidence, reached in self.curve:
             if reached >= precision:
@@ -283,6 +288,6 @@ class Calibration:
 
 def probability(log_odds: Confidences) -> Confidences:
     """Turn log-odds into probabilities, 1 / (1 + e⁻ˣ)."""
-    # Without the overflow of the exponential.
+    # tanh does not overflow, the exponential does.
     found: Confidences = 0.5 + 0.5 * np.tanh(0.5 * log_odds)
     return found

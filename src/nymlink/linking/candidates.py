@@ -1,7 +1,8 @@
-"""Turn the matches of an index into the candidates of links; verbatim names have theirs without a search.
+"""Turn the matches of an index into the candidates of links; find verbatim names without a search.
 
-A name of one concept alone, written exactly as the mention, is its first candidate whatever a search finds, and no
-search makes it surer. How alike the name is to itself the searches tell without searching.
+If a mention is written exactly like a name of one concept alone, that concept is its first candidate. A search
+could neither replace it nor raise its confidence, so none is run. Its score is computed by comparing the name with
+itself.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary.concepts import Name
 
 DICTIONARY: Final = "dictionary"
-"""Part of a score: of a name found in a text, how much alike the words of the mention and of the name are."""
+"""Score part for a name found in a text: similarity of the words of the mention and the words of the name."""
 
 WRITING: Final = "writing"
-"""Part of a score that no search gives: how alike the mention and a name that equals it are written."""
+"""Score part for a name that equals the mention: similarity of their spelling. No search computes it."""
 
 RANKED: Final = "ranked"
-"""Part of a score that the ranker gives: how probable it is that the candidate is right, by all evidence. A
-verbatim name that is asked for one candidate has none: the ranker is not asked."""
+"""Score part from the ranker: probability that the candidate is correct, by all evidence. Missing for a verbatim
+name if only one candidate is asked for, because the ranker is then not asked."""
 
 
 def candidates_of(
@@ -39,9 +40,9 @@ def candidates_of(
     """Make the candidates of each question, best first.
 
     Args:
-        index: that found them.
-        ranked: of Q questions.
-        depths: how many candidates each of the Q questions has at most.
+        index: the index that was searched.
+        ranked: matches of Q questions.
+        depths: largest number of candidates for each of the Q questions.
         questions: Q questions.
     """
     vocabulary, matches = index.vocabulary, ranked.matches
@@ -72,26 +73,27 @@ def candidates_of(
 
 
 def _writing(exact: float, matched: Name, surface: str | None) -> dict[str, float]:
-    """Compare how a mention and a name that equals it are written, as a part of a score; none for other names."""
+    """Compare the spelling of a mention with a name that equals it, as a score part; empty for other names."""
     if surface is None or exact != 1 or normalise(surface) != normalise(matched.text):
         return {}
     return {WRITING: round(writing_likeness(surface, matched.text), 6)}
 
 
 _AHEAD: Final = 2e-6
-"""Lead over every other name that is a lead after rounding, too."""
+"""Smallest lead over every other name that rounding cannot remove."""
 
 
 def find_verbatim(index: Index, questions: Sequence[Question], k: int) -> tuple[list[Question], RankedMatches]:
-    """Find the questions that a name of one concept alone answers, with that concept.
+    """Find the questions that are verbatim names of one concept alone, with that concept.
 
     Args:
-        index: its searches are joined by a weighted mean; else nothing is found.
-        questions: what is asked; each is to have one candidate.
+        index: the index; nothing is found unless a weighted mean joins its searches.
+        questions: the questions; each wants one candidate.
         k: number of places for concepts; all but the first stay empty.
 
     Returns:
-        Q of the questions, and their matches (Q, k); their probabilities are NaN, for the ranker was not asked.
+        The Q questions that were answered, and their matches (Q, k). Their probabilities are NaN, because the
+        ranker was not asked.
     """
     weights = index.search.weights
     found: dict[Question, tuple[int, int]] = {}
@@ -104,7 +106,7 @@ def find_verbatim(index: Index, questions: Sequence[Question], k: int) -> tuple[
     if not parts:
         return [], RankedMatches(Matches.empty(0, k, index.search.parts), None)
     scores = weighted_sum(parts, weights)
-    # Other names have none of the weight of exact search.
+    # Other names score 0 in the exact search, so they lack its whole weight.
     sure = scores > 1 - weights[EXACT_MATCH] + _AHEAD
     matches = Matches.empty(int(sure.sum()), k, parts)
     matches.concepts[:, 0], matches.names[:, 0] = index.owners[names[sure]], names[sure]
@@ -140,14 +142,14 @@ def find_identified(index: Index, questions: Sequence[Question], k: int) -> tupl
 
 
 def _name_of(index: Index, question: Question) -> tuple[int, int] | None:
-    """Find the entry and the name of one concept alone that is written as the mention; ``None`` for none."""
+    """Find the entry and the name that is written as the mention, if one concept alone has it; else ``None``."""
     entry = None if question.surface is None else index.entries.find(question.text)
     if entry is None or question.surface is None or normalise(question.surface) != question.text:
         return None
     names = index.entries.names_of(entry).tolist()
     if len(index.concepts_of(entry)) != 1:
         return None
-    # The surest of those that are written so.
+    # Of the names with this spelling, take the most reliable kind.
     written = (name for name in names if index.vocabulary.name(name).text == question.surface)
     name = next(written, None)
     return None if name is None else (entry, name)

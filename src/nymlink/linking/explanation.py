@@ -1,4 +1,4 @@
-"""Explain why one candidate is before another; settings of a linker."""
+"""Explain the order of the first two candidates; define the settings of a linker."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from nymlink.rank.ranker import Reason
 from nymlink.text.prepare import Composites
 
 _SHOWN: Final = 6
-"""Reasons that are printed; the others moved the candidates less."""
+"""Number of reasons that are printed, those with the largest effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The first two candidates of a mention, and what put them in this order.
+    """The first two candidates of a mention, and the reasons for their order.
 
     Attributes:
         link: the mention with its candidates.
-        first: the first candidate; ``None`` where nothing was found.
-        second: the second one; ``None`` where there is none.
-        reasons: what moved them apart, the strongest first; none where no learned order put them.
-        unexplained: what put them in this order where there are no reasons, in words.
-        has_verbatim_first: whether a name written exactly as the mention comes first, whatever the reasons.
+        first: the first candidate; ``None`` if nothing was found.
+        second: the second candidate; ``None`` if there is none.
+        reasons: features that moved them apart, the strongest first; empty if no ranker ordered them.
+        unexplained: what ordered them if there are no reasons, in words.
+        has_verbatim_first: whether a name written exactly as the mention always comes first.
     """
 
     link: Link
@@ -51,7 +51,7 @@ class Explanation:
         if self.second is not None:
             lines.append(f"  before {self.second}")
         if self.is_verbatim:
-            lines.append("  whatever else speaks for which: its name is written exactly as the mention")
+            lines.append("  whichever candidate the rest supports: its name is written exactly as the mention")
         for reason in self.reasons[:_SHOWN]:
             values = f"{_value(reason.first)} against {_value(reason.second)}"
             lines.append(f"  {reason.moved:+.2f} {reason.feature.name}: {values} ({reason.feature.meaning})")
@@ -65,20 +65,20 @@ def _value(value: float) -> str:
 
 
 class Reranking(Protocol):
-    """Puts the candidates of mentions into another order: :class:`nymlink.rerank.reranker.Reranker` does.
+    """Reorders the candidates of mentions; :class:`nymlink.rerank.reranker.Reranker` implements it.
 
     Attributes:
-        candidates: how many it is to be given.
+        candidates: number of candidates that it needs for each mention.
     """
 
     candidates: int
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
-        """Put the candidates of the links of a document, one for each mention, into another order."""
+        """Reorder the candidates of the links of a document, one link for each mention."""
         ...
 
     def explain(self, document: Document, links: Sequence[Link]) -> list[Explanation]:
-        """Say of each link why its first candidate is then before the second."""
+        """Explain for each link why its first candidate comes before the second after reordering."""
         ...
 
 

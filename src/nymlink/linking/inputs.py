@@ -1,4 +1,4 @@
-"""Inputs of a linker: checked documents, and mentions in scripts that the encoder does not know."""
+"""Check the inputs of a linker, and count mentions in scripts that the encoder does not know."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from nymlink.text.normalise import main_script, normalise
 
 @dataclass(slots=True)
 class UnknownScripts(CollectedCounts):
-    """Counts of linked mentions, and of those that the encoder of the index cannot read.
+    """Count linked mentions, and mentions that the encoder of the index cannot read.
 
     Attributes:
         mentions: number of linked mentions.
-        unread: number of those in each script that the encoder does not know.
-        encoder: its name.
+        unread: number of mentions in each script that the encoder does not know.
+        encoder: name of the encoder.
     """
 
     mentions: int = 0
@@ -33,11 +33,11 @@ class UnknownScripts(CollectedCounts):
     encoder: str = ""
 
     def add(self, queries: Iterable[str], index: Index) -> None:
-        """Count a mention by its queries: one that is a name of the index needs no encoder."""
+        """Count a mention by its queries. A query that is a name of the index needs no encoder."""
         self.mentions += 1
         searched = [query for query in queries if not query.isascii() and index.entries.find(query) is None]
         scripts = [script for query in searched if (script := main_script(query)) is not None]
-        # The encoder is loaded for such queries only, which need it anyway.
+        # The encoder is loaded only for queries that need it for their search, too.
         if not scripts or (encoder := index.encoder) is None:
             return
         unknown = [script for script in scripts if script not in encoder.known_scripts]
@@ -74,7 +74,7 @@ _MISSING: Final = Mention("")
 
 
 def is_missing(value: Any) -> bool:
-    """Whether this is a missing value, as in a column of a spreadsheet: None, NaN, NaT, NA."""
+    """Whether a value is missing, as in a column of a spreadsheet: None, NaN, NaT, NA."""
     if value is None:
         return True
     if isinstance(value, str | Mention) or hasattr(value, "__len__"):
@@ -87,16 +87,17 @@ def is_missing(value: Any) -> bool:
 
 
 def as_document(what: Any, *, stacklevel: int) -> Document:
-    """Wrap a list of mentions in a document without text; return a document as it is.
+    """Wrap a list of mentions in a document without text; return a document unchanged.
 
-    Missing values in a list become empty mentions, whose links are empty; one warning counts them.
+    Missing values in a list become empty mentions with empty links; one warning counts them.
 
     Args:
         what: a document, or strings and mentions.
-        stacklevel: the line that the warning names: 1 for the caller's, 2 for the line that called that.
+        stacklevel: the line that the warning names: 1 for the caller's line, 2 for the line of the caller's
+            caller.
 
     Raises:
-        InputError: ``what`` is neither, or an item of the list is no mention.
+        InputError: ``what`` has another type, or an item of the list is no mention.
     """
     if isinstance(what, Document):
         return what
@@ -114,12 +115,12 @@ def as_document(what: Any, *, stacklevel: int) -> Document:
 
 
 def checked(document: Any) -> Document:
-    """Check that each mention of a document is the text at its offsets, case and punctuation aside.
+    """Check that the text at the offsets of each mention is the mention, ignoring case and punctuation.
 
-    Of a document without text only the order of offsets is checked.
+    For a document without text, only the order of the offsets is checked.
 
     Raises:
-        InputError: a mention is not.
+        InputError: a mention fails the check.
     """
     if not isinstance(document, Document):
         raise InputError(f"{_describe(document)} is no Document: make one, or link it with Linker.link")
@@ -134,7 +135,7 @@ def checked(document: Any) -> Document:
 
 
 def _mention(item: Any, place: int) -> Mention:
-    """Make a mention of an item at a place of a list."""
+    """Make a mention from an item of a list; ``place`` is for messages."""
     if isinstance(item, Mention):
         return item
     if isinstance(item, str):
@@ -180,7 +181,7 @@ def _fault(mention: Any, text: str) -> str | None:
 
 
 def _fault_of_spans(mention: Mention) -> str | None:
-    """Describe the fault of the pieces of a mention whose offsets are valid; ``None`` for valid ones."""
+    """Describe the fault of the pieces of a mention with valid offsets; ``None`` if there is none."""
     offsets = [offset for span in mention.spans for offset in span]
     if offsets == sorted(offsets) and (offsets[0], offsets[-1]) == (mention.start, mention.end):
         return None

@@ -12,13 +12,13 @@ from nymlink.corpus.documents import Mention
 from nymlink.vocabulary.concepts import Name
 
 Relation = Literal["equal", "narrower", "broader", "related", "close"]
-"""The term means the concept; something narrower; something broader; something related; or something like it."""
+"""Relation of the term to the concept: equal, narrower, broader, related, or close in meaning."""
 
 Verdict = Literal["concept", "nil", "flag"]
-"""The mention means the candidates; none of the concepts; or is to be looked at again."""
+"""Decision about a mention: it means the candidates; it means no concept; or somebody must look at it again."""
 
 REVIEW: Final = ("decision", "relation", "reviewer", "decided_at", "comment")
-"""Columns that say what was decided, in tables of links."""
+"""Columns for the decision, in tables of links."""
 
 _SAID: Final = {
     "equal": "exact",
@@ -27,20 +27,20 @@ _SAID: Final = {
     "related": "related",
     "close": "close",
 }
-"""How a concept is to a term, by how the term is to the concept."""
+"""Relation of the concept to the term, by the relation of the term to the concept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a person decided of a link.
+    """Decision of a person about a link.
 
     Attributes:
-        verdict: what. Of a link that is given concepts they are its candidates, all of which it means.
-        reviewer: who.
+        verdict: the decision. For ``"concept"``, the mention means all candidates of the link.
+        reviewer: who decided.
         at: when, in milliseconds since 1970 in UTC.
-        comment: what the reviewer said of it.
-        relations: how the mention is to each of the candidates.
-        assigned: to whom it was assigned; empty for nobody.
+        comment: remark of the reviewer.
+        relations: relation of the mention to each candidate.
+        assigned: person that the term is assigned to; empty for nobody.
     """
 
     verdict: Verdict
@@ -52,7 +52,7 @@ class Review:
 
     @property
     def decided_at(self) -> str:
-        """When, as in ISO 8601, to the millisecond."""
+        """Time of the decision in ISO 8601, to the millisecond."""
         time = datetime.fromtimestamp(self.at / 1000, UTC)
         return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -60,7 +60,7 @@ class Review:
         """Write the columns :data:`REVIEW` of the row of a candidate.
 
         Args:
-            place: which candidate; one beyond them for a row without.
+            place: place of the candidate; a place after the last for a row without a candidate.
         """
         relation = _SAID[self.relations[place]] if place < len(self.relations) else None
         values = (self.verdict, relation, self.reviewer, self.decided_at, self.comment or None)
@@ -85,9 +85,9 @@ class Candidate:
         concept_name: its preferred name.
         matched: name of the concept that matched; if several match, the most reliable kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
-        parts: the score of each search (exact, sparse, dense), before weighting; of a name that equals the query
-            also ``writing``, how alike it and the mention are written, 1 for verbatim.
-        contradiction: what in the mention contradicts the concept ("'no' is not in the name"), or ``None``.
+        parts: the score of each search (exact, sparse, dense), before weighting. If the name equals the query,
+            also ``writing``: similarity of the spelling of name and mention, 1 for verbatim.
+        contradiction: how the mention contradicts the concept ("'no' is not in the name"), or ``None``.
     """
 
     concept_id: str
@@ -98,7 +98,7 @@ class Candidate:
     contradiction: str | None = None
 
     def __str__(self) -> str:
-        """Write the concept, the name that matched and the score in one line."""
+        """Write the concept, the name that matched and the score on one line."""
         matched = "" if self.matched.text == self.concept_name else f" ({_one_line(self.matched.text)})"
         return f"{_one_line(f'{self.concept_id} {self.concept_name}')}{matched}, score {self.score:.3f}"
 
@@ -115,13 +115,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the sentence of a mention says of it: for each flag the words that say so, or ``None``.
+    """Statements of the sentence about a mention: for each flag the words that set it, or ``None``.
 
     Attributes:
-        negated: that it is not there ("no evidence of").
-        family: that somebody of the family has it ("his mother had").
-        hypothetical: that it may be, or is looked for ("if", "risk of").
-        historical: that it was ("history of").
+        negated: the finding is absent ("no evidence of").
+        family: a relative has it ("his mother had").
+        hypothetical: it may occur, or is being looked for ("if", "risk of").
+        historical: it occurred earlier ("history of").
     """
 
     negated: str | None = None
@@ -154,28 +154,30 @@ class Link:
     """A mention with the concepts it may mean.
 
     Attributes:
-        mention: what was linked.
-        query: the text that was searched for: the prepared form or, where that is no name, a name that it is
-            another form or paraphrase of; of a composite mention, its parts joined by `` | ``.
-        candidates: distinct concepts, best first; empty when nothing is similar to the mention, or it is blank.
-        parts: of a composite mention, a link for each of its parts; their first candidates, side by side, are
-            what the mention means. Empty for any other mention.
-        document_id: the mention's document, where it has one.
-        confidence: how probable it is that the first candidate is right, 0 to 1; of a composite mention, that all
-            parts are: the product of theirs. ``None`` where the index is not calibrated.
+        mention: the mention that was linked.
+        query: the text that was searched for: the prepared mention or, if that is no name, a name that is another
+            form or a paraphrase of it. For a composite mention, its parts joined by `` | ``.
+        candidates: distinct concepts, best first; empty if nothing is similar to the mention, or it is blank.
+        parts: for a composite mention, a link for each of its parts; the mention means the first candidates of all
+            parts together. Empty for any other mention.
+        document_id: id of the mention's document, if it has one.
+        confidence: probability that the first candidate is correct, 0 to 1; for a composite mention, that those of
+            all parts are: the product of their confidences. ``None`` if the index is not calibrated.
         nil: whether the mention is taken to mean none of the concepts: there is no candidate, or the confidence is
-            lower than asked for; of a composite mention, whether that is so of a part, or of the whole.
-        guessed: whether a word of the query is a guess at a misspelt one.
-        meanings: how many concepts of the index an abbreviation may stand for that no definition wrote out; 0 for
-            any other mention.
-        ordinary: whether this is an ordinary word, found as a part of a name or as an abbreviation spelt like it.
+            below the threshold. For a composite mention, whether this holds for a part or for the whole.
+        guessed: whether a word of the query is a guess for a misspelt word.
+        meanings: number of concepts of the index that an abbreviation may stand for, if the document does not
+            define it; 0 for any other mention.
+        ordinary: whether the mention is an ordinary word that matched a part of a name, or an abbreviation with
+            the same spelling.
         left_out: parts of the mention that are no part of a name and were left out ("human", "V600E").
-        tied: how many concepts have the query for a name, none written more like the mention than another; at most
-            10 are counted.
-        settled: whether other names in the document put the first of these before the others.
-        nothing: why the mention names nothing: "a date", "a number", "no answer"; ``None`` where it may.
-        context: what the sentence of a mention that was found in a text says of it.
-        review: what a person decided of it; ``None`` where nobody has.
+        tied: number of concepts that have the query as a name and are spelt equally like the mention; at most 10
+            are counted.
+        settled: whether other names in the document decided which of the tied concepts is first.
+        nothing: reason why the mention names nothing: "a date", "a number", "no answer"; ``None`` if it may name
+            something.
+        context: statements of the sentence about a mention that was found in a text.
+        review: decision of a person; ``None`` if nobody has decided.
     """
 
     mention: Mention
@@ -196,7 +198,7 @@ class Link:
     review: Review | None = None
 
     def __str__(self) -> str:
-        """Write the mention, what it means, the confidence and the notes in one line."""
+        """Write the mention, its meaning, the confidence and the notes on one line."""
         meaning = "; ".join(str(part.candidates[0]) for part in self.singles if part.candidates)
         if self.confidence is not None and meaning:
             meaning += f", confidence {self.confidence:.3f}"
@@ -207,7 +209,7 @@ class Link:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Reasons to look at the link again, in words; of a composite mention, that it is one comes first."""
+        """Reasons to look at the link again, in words; "composite" comes first for a composite mention."""
         if self.parts:
             doubts = dict.fromkeys(note for part in self.parts for note in part.notes)
             return (f"composite: {len(self.parts)} parts", *doubts)
@@ -231,28 +233,30 @@ class Link:
 
     @property
     def singles(self) -> tuple[Link, ...]:
-        """The links of the parts of a composite mention; of any other mention, the link itself."""
+        """The links of the parts of a composite mention; for any other mention, the link itself."""
         return self.parts or (self,)
 
     @property
     def best(self) -> Candidate | None:
-        """The concept that the mention means; ``None`` where the link is NIL, and for a composite mention.
+        """The concept that the mention means; ``None`` if the link is NIL, and for a composite mention.
 
         A composite mention ("breast and ovarian cancer") means several concepts: its :attr:`notes` begin with
-        "composite", and each of its :attr:`parts` has a best. ``[part.best for part in link.singles]`` is right
-        for any link. The rejected candidate of a NIL link stays in :attr:`candidates`.
+        "composite", and each of its :attr:`parts` has a best. ``[part.best for part in link.singles]`` works for
+        any link. A NIL link keeps its rejected candidate in :attr:`candidates`.
         """
         return None if self.nil or not self.candidates else self.candidates[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the link as JSON values, the same as a line of `nymlink link --format jsonl`.
+        """Write the link as JSON values, like a line of `nymlink link --format jsonl`.
 
         Returns:
-            ``document_id``, ``start``, ``end``, ``spans`` and ``mention_id`` (each where the mention has it), then
+            ``document_id``, ``start``, ``end``, ``spans`` and ``mention_id`` (each if the mention has it), then
             ``mention``, ``query``, ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``.
-            A NIL link has its rejected candidates; parts are links in the same form. A mention that was found in a
-            text also has ``text``, the same as ``mention``, ``concept_id``, what it means, or null, the flags of
-            its context, and ``triggers``, the words that set them; one that a person decided has ``review``.
+            A NIL link keeps its rejected candidates. Parts are links in the same form.
+
+            For a mention that was found in a text, also ``text`` (the same as ``mention``), ``concept_id`` (null
+            for NIL), the flags of its context, and ``triggers``, the words that set the flags. After a decision of
+            a person, also ``review``.
         """
         place = {
             "document_id": self.document_id,

@@ -27,41 +27,41 @@ if TYPE_CHECKING:
 
 _MENTIONS: Final = 512
 _CANDIDATES: Final = 2**15
-"""Documents are linked together until they have as many mentions, or would have as many candidates: searching for
-a few mentions costs nearly as much as for many, but what is found takes memory."""
+"""Documents are linked together until they have this many mentions, or would have this many candidates. Searching
+for a few mentions takes nearly as long as for many, but the results need memory."""
 
 
 class Linker:
     """Links mentions to the concepts of an index.
 
-    A linker can be handed to another process (pickled) where its index was loaded from a folder, which is opened
-    again there; threads may share one.
+    A linker can be pickled for another process if its index was loaded from a folder; the other process opens that
+    folder again. Threads may share a linker.
 
     Args:
-        index: what to link to.
-        top_k: how many candidates a link has at most.
-        rerank: puts candidates into another order, by the text around the mention; a mention of no document, or
-            in one without text, is linked as without it.
-        target_precision: share of links to be right, 0 to 1: mentions that are not sure enough for that, as far
-            as the calibration of the index can tell, are NIL. ``None``: only those without any candidate are.
-        spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands;
+        index: the index to link to.
+        top_k: largest number of candidates of a link.
+        rerank: reorders candidates by the text around the mention. A mention without a document, or in a document
+            without text, keeps its order.
+        target_precision: share of links that must be correct, 0 to 1. Mentions whose confidence is too low for it,
+            by the calibration of the index, are NIL. ``None``: only mentions without any candidate are NIL.
+        spelling: misspelt word → correct word, applied to whole words of a mention that is no name as it stands;
             ``None`` for the table of its language.
-        guesses: whether misspelt words that it does not have are guessed.
-        language: code of the language that mentions are in ("en"), unless they state one themselves or
-            :meth:`link` is told another; its rules for spelling, forms and paraphrases are applied. ``None``: each
-            mention is taken for the language that recognises it.
-        composites: which mentions are split into parts that are linked one by one: those whose parts are
-            ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
+        guesses: whether to guess the correct form of misspelt words that the table lacks.
+        language: code of the language of the mentions ("en"), unless a mention states its own or :meth:`link` gets
+            another; selects the rules for spelling, forms and paraphrases. ``None``: the language of each mention
+            is recognised.
+        composites: which mentions are split into parts that are linked one by one: ``"given"`` for mentions whose
+            parts are given, ``"always"`` also for mentions that look composite ("breast and ovarian cancer").
 
     Attributes:
-        pipeline: the way from documents to links, with the settings.
-        calibration: what turns scores into confidences; ``None`` where the index is not calibrated.
-        min_confidence: links of less confidence are NIL: the threshold of the target precision.
+        pipeline: takes documents to links with these settings.
+        calibration: turns scores into confidences; ``None`` if the index is not calibrated.
+        min_confidence: threshold of the target precision; links below it are NIL.
 
     Raises:
-        InputError: the language is no code; or a precision is asked for, and the index is not calibrated, or it
-            cannot be reached, or candidates are re-ranked: a confidence is that of the index's own first
-            candidate.
+        InputError: the language is no valid code. Or a target precision is given, and the index is not calibrated,
+            or the precision cannot be reached, or candidates are re-ranked (confidences are for the first
+            candidate of the index).
         StoreError: the calibration of the index is damaged.
     """
 
@@ -83,8 +83,8 @@ class Linker:
             raise ValueError(f'composites must be "given" or "always", not {composites!r}')
         if rerank is not None and target_precision is not None:
             raise InputError(
-                "a target precision goes by how sure the index is of its own first candidate, which re-ranking "
-                "may change: ask for one of them"
+                "a target precision needs the confidence of the index in its own first candidate, and re-ranking "
+                "may replace that candidate: ask for one of them"
             )
         self.index = index
         self.top_k = _checked_top_k(top_k)
@@ -126,12 +126,12 @@ class Linker:
 
         Args:
             directory: the index.
-            encoder: of its dense search, see :meth:`nymlink.index.index.Index.load`.
-            settings: of the linker.
+            encoder: encoder of its dense search, see :meth:`nymlink.index.index.Index.load`.
+            settings: settings of the linker.
 
         Raises:
             StoreError: the index is missing, damaged, or of another format version; or it needs another encoder.
-            InputError: the settings ask for what this index cannot give.
+            InputError: this index cannot satisfy the settings.
         """
         return cls(Index.load(directory, encoder=encoder), **settings)
 
@@ -150,9 +150,9 @@ class Linker:
 
         Args:
             sources: files of any known format, or one folder that `nymlink vocab build` wrote.
-            encoder: of the dense search; ``None`` for none.
+            encoder: encoder of the dense search; ``None`` for none.
             progress: whether to show progress when standard error is a terminal.
-            settings: of the linker.
+            settings: settings of the linker.
 
         Raises:
             InputError: a source cannot be read, or has no name to search, or the encoder cannot be loaded.
@@ -177,21 +177,22 @@ class Linker:
     ) -> Any:
         """Link a mention, a list of mentions, all mentions of a document, or a column of a data frame.
 
-        The mentions of a document are read with the abbreviations that it defines. What is missing in a list
-        (None, NaN, pandas.NA) has an empty link; a warning counts it.
+        The abbreviations that a document defines apply to its mentions. A missing value in a list (None, NaN,
+        pandas.NA) gets an empty link; a warning counts missing values.
 
         Args:
             what: a string or a mention, a list of them, a document, or a data frame of pandas or polars.
-            column: of a data frame, the column of mentions.
-            language: code of the language ("en") of those that state none; ``None`` for that of the linker.
-            top_k: how many candidates a link has at most; ``None`` for as many as the linker gives.
+            column: name of the column of mentions, if ``what`` is a data frame.
+            language: code of the language ("en") of mentions that state none; ``None`` for that of the linker.
+            top_k: largest number of candidates of a link; ``None`` for the linker's own setting.
 
         Returns:
-            A link for a string or a mention; for a data frame one of the same kind, with columns of the links and
-            a row for each candidate; else a list of links, one for each mention, in order.
+            A link for a string or a mention. For a data frame, one of the same kind with added columns and a row
+            for each candidate. Otherwise a list with one link for each mention, in order.
 
         Raises:
-            InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
+            InputError: ``what`` has another type, or the text at the offsets of a mention is not the mention; the
+                message says which.
         """
         if not isinstance(what, str | Mention) and is_frame(what):
             mentions = frame_column(what, column)
@@ -208,18 +209,18 @@ class Linker:
     def link_documents(
         self, documents: Iterable[Document], *, language: str | None = None, top_k: int | None = None
     ) -> Iterator[list[Link]]:
-        """Link the mentions of documents as they come: a list of links for each document, one for each mention.
+        """Link the mentions of documents as they come: for each document a list with one link for each mention.
 
-        A few documents are taken at a time, as searching for their mentions together is faster. Where the next one
-        cannot be had, those before it are linked before the error is raised.
+        Documents are taken a few at a time, because searching for their mentions together is faster. If the next
+        document cannot be read, the ones before it are linked before the error is raised.
 
         Args:
             documents: texts with mentions.
             language: code of the language ("en") of mentions that state none; ``None`` for that of the linker.
-            top_k: how many candidates a link has at most; ``None`` for as many as the linker gives.
+            top_k: largest number of candidates of a link; ``None`` for the linker's own setting.
 
         Raises:
-            InputError: the offsets of a mention are not in the text, or it does not stand there.
+            InputError: the offsets of a mention are outside the text, or the text there is not the mention.
         """
         return self._link_documents(documents, language, top_k, stacklevel=2)
 
@@ -230,9 +231,9 @@ class Linker:
 
         Args:
             documents: texts with mentions.
-            language: as of :meth:`link_documents`.
-            top_k: as of :meth:`link_documents`.
-            stacklevel: whose line the warning is of: 2 for that which takes the last links.
+            language: see :meth:`link_documents`.
+            top_k: see :meth:`link_documents`.
+            stacklevel: the line that the warning names: 2 for the line that takes the last links.
         """
         pipeline = self._pipeline_of(language)
         most = self.top_k if top_k is None else _checked_top_k(top_k)
@@ -252,13 +253,13 @@ class Linker:
         """Link a mention and say why its first candidate is before the second.
 
         Args:
-            mention: a mention by itself; or, where candidates are re-ranked, a document with that mention alone.
-                Of a composite one its first part is explained.
+            mention: a mention by itself; or, if candidates are re-ranked, a document with that mention alone. For
+                a composite mention, its first part is explained.
             language: code of its language, see :meth:`link`.
 
         Raises:
-            InputError: this is no mention, or no language code; or a document has several mentions, or nothing is
-                re-ranked.
+            InputError: ``mention`` has another type, or the language is no valid code; or it is a document, and
+                that has several mentions or the linker has no re-ranker.
         """
         pipeline = self._pipeline_of(language)
         if isinstance(mention, Document):
@@ -282,7 +283,7 @@ class Linker:
         return self.pipeline if language is None else replace(self.pipeline, language=language_of(language))
 
     def _depth(self, top_k: int) -> int:
-        """Say how many candidates are looked for: a re-ranker may want more than are given."""
+        """Return the number of candidates to search for; a re-ranker may need more than ``top_k``."""
         wanted = top_k if self.reranker is None else max(top_k, self.reranker.candidates)
         return min(wanted, max(len(self.index.vocabulary), 1))
 
@@ -294,7 +295,7 @@ def _checked_top_k(top_k: int) -> int:
 
 
 def _groups(documents: Iterable[Document], depth: int) -> Iterator[list[Document]]:
-    """Batch documents: those of a batch are searched for together, so many candidates of each mention."""
+    """Batch documents. Mentions of a batch are searched for together, with ``depth`` candidates each."""
     enough = min(_MENTIONS, _CANDIDATES // depth)
     group: list[Document] = []
     mentions = 0

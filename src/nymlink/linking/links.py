@@ -34,20 +34,20 @@ def rows(link: Link) -> list[dict[str, Any]]:
 def part_rows(link: Link) -> list[list[dict[str, Any]]]:
     """List the rows of a link, part by part: one row for each candidate, or one row without a candidate.
 
-    A link that is NIL, or a part that is, has one row without a candidate.
+    A NIL link, or a NIL part of a link, has one row without a candidate.
 
     Returns:
-        For each part of a composite mention, and else once, dictionaries with the keys ``document_id``, ``start``,
-        ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``, ``matched_name``,
-        ``matched_language``, ``score``, ``confidence``, the flags of its context, ``note``, and what a person
-        decided of it (:data:`~nymlink.linking.link.REVIEW`); ``None`` where there is nothing. Confidence and
-        note are those of the first candidate and stand in its row only.
+        A list for each part of a composite mention, otherwise one list. Each row is a dictionary with the keys
+        ``document_id``, ``start``, ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
+        ``matched_name``, ``matched_language``, ``score``, ``confidence``, the flags of the context, ``note``, and
+        the decision of a person (:data:`~nymlink.linking.link.REVIEW`). Missing values are ``None``. Confidence
+        and note belong to the first candidate and are only in its row.
     """
     return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
 
 
 def is_located(links: Iterable[Link]) -> bool:
-    """Whether a link says in which document, or where in a text, its mention stands."""
+    """Whether any link has a document id or offsets."""
     return any(link.document_id is not None or link.mention.start is not None for link in links)
 
 
@@ -83,19 +83,19 @@ def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
 
 
 def _score(candidate: Candidate, link: Link) -> float | None:
-    """Return the score; none of a concept that a person gave and no search had found."""
+    """Return the score; ``None`` for a concept that a person gave and no search found."""
     return None if link.review is not None and not candidate.parts else candidate.score
 
 
 _SHOWN: Final = 20
-"""Links that are printed of a longer list."""
+"""Number of links of a longer list that are printed."""
 
 
 class Links(list[Link]):
     """The links of mentions, in their order."""
 
     def __str__(self) -> str:
-        """Write a line for each link; of a long list, for the first ones, and how many more there are."""
+        """Write a line for each link; for a long list, the first ones and the number of the others."""
         lines = [str(link) for link in self[:_SHOWN]]
         if len(self) > _SHOWN:
             lines.append(f"… and {len(self) - _SHOWN} more")
@@ -106,10 +106,10 @@ class Links(list[Link]):
 
         Returns:
             Dictionaries with the keys ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
-            ``matched_name``, ``matched_language``, ``score``, ``confidence`` and ``note``, after ``document_id``,
-            ``start`` and ``end`` where mentions have such, and the flags of the context where mentions were found
-            in texts; ``None`` where there is nothing. Confidence and note belong to the first candidate and stand
-            in its row only. Of a composite mention the rows of each part come one after the other.
+            ``matched_name``, ``matched_language``, ``score``, ``confidence`` and ``note``. Before these come
+            ``document_id``, ``start`` and ``end`` if any mention has them, and for mentions found in texts the
+            flags of the context are added. Missing values are ``None``. Confidence and note belong to the first
+            candidate and are only in its row. The rows of the parts of a composite mention follow each other.
         """
         annotated = any(link.context is not None for link in self)
         reviewed = any(link.review is not None for link in self)
@@ -161,16 +161,16 @@ class Links(list[Link]):
         Args:
             target: a file, which is replaced in one step, or a stream, which stays open; for the format ``"brat"``
                 a folder.
-            format: name of a format (``"jsonl"``, ``"pubtator"``, or one that a package adds); without it the
-                format is told by the ending of the file, and is TSV for a stream.
+            format: name of a format (``"jsonl"``, ``"pubtator"``, or one that a package adds); by default, the
+                format of the file's ending, and TSV for a stream.
             documents: the documents whose mentions were linked or found, in order; formats of documents need them.
-            vocabulary: the concepts that were linked to (``linker.index.vocabulary``), of which formats of
-                mappings name source, licence and domains.
+            vocabulary: the vocabulary that was linked to (``linker.index.vocabulary``); formats of mappings state
+                its sources, licence and domains.
 
         Raises:
-            InputError: no format has this ending, or the format needs input that these links do not have.
+            InputError: no format has this ending, or the format needs input that is missing.
             OutputError: the file cannot be written.
-            UnknownNameError: there is no format of this name.
+            UnknownNameError: no format has this name.
         """
         given = list(documents)
         if not isinstance(target, str | Path):

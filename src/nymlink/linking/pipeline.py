@@ -1,8 +1,8 @@
 """From documents to links: queries, ranked matches, ties settled by the document, confidences.
 
-Ties: a word has mostly one meaning in a document (Gale et al., "One sense per discourse", 1992).
+Ties: within a document, a word usually has one meaning (Gale et al., "One sense per discourse", 1992).
 
-All that links, measures linking or learns from it uses :class:`Pipeline`, which holds the settings.
+Everything that links, evaluates linking or learns from it uses :class:`Pipeline`, which holds the settings.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from nymlink.text.writing import compact
 _RUN: Final = re.compile(r"[^\W_]+")
 
 _SHORTEST: Final = 3
-"""Letters of the shortest other name that is looked for."""
+"""Smallest number of letters of another name that is looked for in the text."""
 
 
 class TiedMention(NamedTuple):
-    """A mention with the concepts that have its query for a name, none written more like it than another.
+    """A mention with the concepts that share its query as a name.
 
     Attributes:
         query: its query.
-        tied: place among its candidates → row of the concept; none where no name equals the query.
+        tied: place among its candidates → row of the concept; empty if no name equals the query.
     """
 
     query: str
@@ -51,19 +51,19 @@ class TiedMention(NamedTuple):
 
 
 def settle_ties(text: str, mentions: Sequence[TiedMention], index: Index) -> list[int | None]:
-    """Find the one concept of each tie that the rest of a document speaks for.
+    """For each tie find the one concept that the rest of the document supports.
 
-    For a concept speaks another name of it in the text, or another mention that names it alone. Where they speak
-    for several concepts of a tie it is not settled, and where the text has other members of a series
-    ("AKT1, AKT2": "AKT" may be all of them).
+    A concept is supported by another of its names in the text, or by another mention that names it alone. A tie
+    stays open if several of its concepts are supported, or if the text has other members of a series ("AKT1,
+    AKT2": "AKT" may mean all of them).
 
     Args:
-        text: of the document.
-        mentions: all mentions of it.
-        index: that found the concepts.
+        text: text of the document.
+        mentions: all mentions of the document.
+        index: the index that was searched.
 
     Returns:
-        For each mention the place of that concept among its candidates; ``None`` where nothing is settled.
+        For each mention the place of that concept among its candidates; ``None`` if no tie was settled.
     """
     if all(len(mention.tied) < 2 for mention in mentions):
         return [None] * len(mentions)
@@ -76,7 +76,7 @@ class _Text:
     """The words of a text, in which names are looked for.
 
     Args:
-        text: of a document.
+        text: text of a document.
     """
 
     def __init__(self, text: str) -> None:
@@ -86,7 +86,7 @@ class _Text:
         self._folded = self._written.casefold()
 
     def has(self, name: str) -> bool:
-        """Whether a name is in the text; one that is a word of letters is written with the same capitals there."""
+        """Whether a name is in the text. The capitals of a name made of letters only must be the same there."""
         runs = " ".join(_RUN.findall(name))
         if len(runs) < _SHORTEST:
             return False
@@ -112,7 +112,7 @@ def _settle(mention: TiedMention, text: _Text, named: Collection[int], index: In
 
 
 def _other_names(index: Index, concept: int, own: str) -> list[str]:
-    """List the names of a concept that are not written like the mention."""
+    """List the names of a concept whose spelling differs from the mention's."""
     names = (name.text for name in index.vocabulary.names(index.vocabulary.concept_id(concept)))
     return [name for name in names if compact(normalise(name)) != own]
 
@@ -121,12 +121,12 @@ _Item = TypeVar("_Item")
 
 
 class Evidence(NamedTuple):
-    """What tells how sure the first concepts of Q queries are.
+    """Evidence for the confidence in the first concepts of Q queries.
 
     Attributes:
-        firsts: the row of the first concept of each; :data:`~nymlink.index.hits.NONE` for none.
+        firsts: row of the first concept of each query; :data:`~nymlink.index.hits.NONE` for none.
         features: float64 (Q, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`.
-        factors: float64 (Q): the share of its confidence that doubts leave.
+        factors: float64 (Q): factors by which doubts multiply the confidence.
     """
 
     firsts: list[int]
@@ -136,20 +136,20 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """Takes documents to queries, ranked matches and links; threads may share one.
+    """Turns documents into queries, ranked matches and links; threads may share one.
 
     Attributes:
-        index: what to link to; its ranker puts the candidates in order.
-        language: code of the language of mentions that state none; ``None`` where it is unknown.
-        spelling: misspelt word → right word, for every language; ``None`` for the language's own table.
-        guesses: whether misspelt words are guessed.
+        index: the index to link to; its ranker orders the candidates.
+        language: code of the language of mentions that state none; ``None`` if unknown.
+        spelling: misspelt word → correct word, for every language; ``None`` for the language's own table.
+        guesses: whether to guess misspelt words.
         composites: which mentions are split into parts.
-        as_published: prepare mentions as the published queries were; the document settles no tie.
-        calibration: what turns scores into confidences; ``None`` for links without.
-        min_confidence: links of less confidence are NIL.
+        as_published: whether to prepare mentions like the queries of published evaluations; ties then stay open.
+        calibration: turns scores into confidences; ``None`` for links without confidences.
+        min_confidence: threshold below which links are NIL.
 
     Raises:
-        StoreError: the ranker of the index is damaged, or learned from other features.
+        StoreError: the ranker of the index is damaged, or was trained on other features.
     """
 
     index: Index
@@ -170,7 +170,7 @@ class Pipeline:
         return Ranking(self.index)
 
     def queries(self, document: Document) -> tuple[tuple[MentionQuery, ...], ...]:
-        """Make the queries of a document: for each mention one, or one for each part of a composite one."""
+        """Make the queries of a document: one for each mention, or one for each part of a composite mention."""
         return queries(
             document,
             self.index.entries,
@@ -194,7 +194,7 @@ class Pipeline:
         return None if row is None else (row, self.index.vocabulary.preferred_name(row))
 
     def queries_of(self, mentions: Sequence[Mention]) -> tuple[tuple[MentionQuery, ...], ...]:
-        """Make the queries of mentions of no document."""
+        """Make the queries of mentions without a document."""
         return self.queries(Document("", mentions=tuple(mentions)))
 
     def match(
@@ -206,12 +206,12 @@ class Pipeline:
     def evidence(
         self, ranked: RankedMatches, asked: Sequence[MentionQuery], mentions: Sequence[Mention]
     ) -> Evidence:
-        """Collect what tells how sure the first concepts are.
+        """Collect the evidence for the confidence in the first concepts.
 
         Args:
-            ranked: of the Q queries, at least :data:`~nymlink.linking.calibration.DEPTH` concepts each.
+            ranked: matches of the Q queries, at least :data:`~nymlink.linking.calibration.DEPTH` concepts each.
             asked: Q queries.
-            mentions: the mention of each.
+            mentions: the mention of each query.
         """
         questions = [query.question for query in asked]
         candidates = candidates_of(self.index, ranked, [1] * len(questions), questions)
@@ -230,23 +230,23 @@ class Pipeline:
 
         Args:
             documents: texts with mentions.
-            depth: how many candidates a mention has at most.
+            depth: largest number of candidates of a mention.
         """
         return Found(self, documents, depth)
 
 
 class Found:
-    """What a pipeline found for documents; each distinct question was asked once.
+    """The concepts that a pipeline found for documents; each distinct question was asked once.
 
     Args:
-        pipeline: that asks.
+        pipeline: the pipeline.
         documents: texts with mentions.
-        depth: how many candidates a mention has at most.
+        depth: largest number of candidates of a mention.
 
     Attributes:
-        index: that was searched.
+        index: the index that was searched.
         documents: the documents.
-        queries: of each document the queries of each mention.
+        queries: for each document, the queries of each mention.
     """
 
     def __init__(self, pipeline: Pipeline, documents: Sequence[Document], depth: int) -> None:
@@ -264,8 +264,8 @@ class Found:
         self._tied = tied_names(self.index, self._ranked.matches)
 
     def _search(self, questions: list[Question]) -> RankedMatches:
-        """Find the concepts of questions; where one each is wanted, those of verbatim names without a search."""
-        # The confidence takes the next concepts, whether they are asked for or not.
+        """Find the concepts of questions. If one concept each is wanted, look up verbatim names."""
+        # The confidence needs the next concepts even if they are not asked for.
         depth = max(self._depth, DEPTH)
         known, found = find_identified(self.index, questions, depth)
         blocks = [found]
@@ -285,13 +285,13 @@ class Found:
         """List the rows of the concepts that a question found, best first, then :data:`NONE`.
 
         Args:
-            question: of one of the queries.
-            first: place of the concept that the document puts first, as :meth:`settled` says.
+            question: the question of one of the queries.
+            first: place of the concept that the document puts first, from :meth:`settled`.
         """
         return _put_first(self._ranked.matches.concepts[self._place[question]].tolist(), first)
 
     def first(self, question: Question, first: int | None = None) -> tuple[int, int] | None:
-        """Return the rows (concept, name) of the concept of a question that is put first; ``None`` for none."""
+        """Return the rows (concept, name) of the first concept of a question; ``None`` if nothing was found."""
         matches, place = self._ranked.matches, self._place[question]
         concept, name = int(matches.concepts[place, first or 0]), int(matches.names[place, first or 0])
         return None if concept == NONE else (concept, name)
@@ -300,11 +300,11 @@ class Found:
         """Settle the ties of a document, see :func:`~nymlink.linking.pipeline.settle_ties`.
 
         Args:
-            number: of the document.
+            number: number of the document.
 
         Returns:
-            For each mention the place of the candidate that the document puts first; ``None`` where it settles
-            nothing.
+            For each mention the place of the candidate that the document puts first; ``None`` if no tie was
+            settled.
         """
         document, mentions = self.documents[number], self.queries[number]
         if self._pipeline.as_published or not document.text:
@@ -312,7 +312,7 @@ class Found:
         return settle_ties(document.text, [self._tied_mention(parts) for parts in mentions], self.index)
 
     def links(self) -> Iterator[list[Link]]:
-        """Make the links of each document, one for each mention; each has ``depth`` candidates at most."""
+        """Make the links of each document, one for each mention, with at most ``depth`` candidates."""
         for number, (document, mentions) in enumerate(zip(self.documents, self.queries, strict=True)):
             yield [
                 self._link(parts, mention, document.id or None, first)
@@ -320,7 +320,7 @@ class Found:
             ]
 
     def _tied_mention(self, parts: Sequence[MentionQuery]) -> TiedMention:
-        """Describe the tied concepts of a mention; a composite one names none."""
+        """Describe the tied concepts of a mention; none for a composite mention."""
         if len(parts) != 1:
             return TiedMention("", {})
         place = self._place[parts[0].question]
@@ -350,16 +350,16 @@ class Found:
     def _link_of(
         self, query: MentionQuery, mention: Mention, own: Mention, document_id: str | None, first: int | None
     ) -> Link:
-        """Link a query: lower its confidence by what there is to doubt, and say what that is.
+        """Link a query, and lower its confidence by the doubts about it.
 
-        A guess is half as sure, or as sure as without it if that finds the same concept.
+        A guess halves the confidence, unless the query without the guess finds the same concept with a higher one.
 
         Args:
-            query: for a mention, or for a part of one.
+            query: query for a mention, or for a part of one.
             mention: the whole mention.
-            own: what the link is of: the mention, or its part.
-            document_id: of the link.
-            first: place of the candidate that the document puts first; ``None`` where it settles nothing.
+            own: the mention of the link: the whole one, or its part.
+            document_id: id of the document.
+            first: place of the candidate that the document puts first; ``None`` if no tie was settled.
         """
         place = self._place[query.question]
         candidates, tied = self._candidates[place], self._tied[place]
@@ -375,7 +375,7 @@ class Found:
                 best = self._candidates[without][:1]
                 same = bool(best) and best[0].concept_id == candidates[0].concept_id
                 confidence = max(confidence * GUESSED, (self._confidences[without] or 0.0) if same else 0.0)
-            # Of names of one kind each is as likely meant.
+            # Tied names of the same kind are equally likely.
             confidence = round(min(confidence * doubts.factor, 1 / max(tied.of_kind, 1)), 6)
         given = _put_first(list(enumerate(candidates)), first)[: self._depth]
         return Link(
@@ -400,13 +400,13 @@ class Found:
 
     @cached_property
     def _candidates(self) -> list[tuple[Candidate, ...]]:
-        """The candidates of each question; all that are tied, for the document may settle which is meant."""
+        """The candidates of each question, including all tied ones, because the document may settle the tie."""
         depths = [max(self._depth, DEPTH) if tied.concepts > 1 else self._depth for tied in self._tied]
         return candidates_of(self.index, self._ranked, depths, list(self._place))
 
     @cached_property
     def _confidences(self) -> list[float | None]:
-        """How sure the first candidate of each question is, before doubts."""
+        """Confidence in the first candidate of each question, before doubts."""
         calibration = self._pipeline.calibration
         if calibration is None:
             return [None] * len(self._place)

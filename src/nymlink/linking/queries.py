@@ -20,7 +20,7 @@ from nymlink.text.spelling import correct, may_be_misspelt
 from nymlink.text.writing import compact, compact_roman, compact_variants, spell_greek, writing_likeness
 
 _MOST_WORDS: Final = 16
-"""Words of the texts in which words are guessed: a longer text has words enough that are right."""
+"""Largest number of words of a text in which words are guessed; a longer text has enough correct words."""
 
 
 def guess(
@@ -33,17 +33,17 @@ def guess(
 ) -> str:
     """Replace unknown words by the index word one edit away.
 
-    A word is known that the index has, in some form, or the language: without a list of the language's words
-    nothing is guessed, for "artritis" is right in Spanish. No guess is a word of the opposite meaning, nor what
-    names a chemical, drug, gene or other product: their names are often one edit apart.
+    A word is known if the index or the language has it in some form. Without a word list for the language nothing
+    is guessed, because "artritis" is correct in Spanish. Words of opposite meaning are never guessed, and neither
+    are names of chemicals, drugs, genes or other products, because such names are often one edit apart.
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
             gives them.
-        words: those of the index.
-        rules: of the text's language.
-        language: its code; ``None`` where it is unknown.
-        symbols: words that are kept: those of symbols, which are often one edit apart.
+        words: words of the index.
+        rules: rules of the text's language.
+        language: code of the language; ``None`` if unknown.
+        symbols: words of symbols, which are kept because symbols are often one edit apart.
     """
     pieces = text.split(" ")
     if len(pieces) > _MOST_WORDS:
@@ -63,24 +63,26 @@ def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) 
 
 
 LONGEST_ACRONYM: Final = 6
-"""Letters of the longest mention that is taken for an acronym."""
+"""Number of letters of the longest mention that is taken for an acronym."""
 
 
 class MentionQuery(NamedTuple):
     """The query for a mention, or for a part of one.
 
     Attributes:
-        text: what the index is searched for.
-        prepared: the prepared mention, its spelling corrected, before it was put into another form or other words.
-        rules: those of its language.
-        language: code of that language; ``None`` where it is unknown.
-        fallback: the query without guesses, where words of ``text`` are guessed.
-        acronym: whether this is a mention in capitals that no definition wrote out.
-        surface: the mention as it was written, without what was left out; ``None`` where that is not known.
+        text: text to search for.
+        prepared: the prepared mention with its spelling corrected, before it was replaced by another form or a
+            paraphrase.
+        rules: rules of its language.
+        language: code of its language; ``None`` if unknown.
+        fallback: the query without guesses, if words of ``text`` are guessed.
+        acronym: whether the mention is in capitals and the document does not define it.
+        surface: the mention as written, without the left-out parts; ``None`` if unknown.
         left_out: parts of the mention that were left out ("human", "V600E").
-        head: whether one of them is said of genes and proteins only ("gene").
-        concept: row of the concept that the mention is an id of.
-        nothing: why the mention names nothing ("a date"), see :func:`~nymlink.text.no_answers.says_nothing`.
+        head: whether a left-out part applies to genes and proteins only ("gene").
+        concept: row of the concept whose id the mention is.
+        nothing: reason why the mention names nothing ("a date"), see
+            :func:`~nymlink.text.no_answers.says_nothing`.
     """
 
     text: str
@@ -97,7 +99,7 @@ class MentionQuery(NamedTuple):
 
     @property
     def question(self) -> Question:
-        """Ask a ranker for this query."""
+        """The question that a ranker answers for this query."""
         return Question(
             self.text,
             self.surface,
@@ -109,12 +111,12 @@ class MentionQuery(NamedTuple):
 
     @property
     def unguessed(self) -> Question | None:
-        """Ask a ranker for the query without guesses; ``None`` where nothing is guessed."""
+        """The question for the query without guesses; ``None`` if nothing is guessed."""
         return None if self.fallback is None else Question(self.fallback, self.surface, acronym=self.acronym)
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What is asked: the query and, where it has a guess, that without."""
+        """The questions for this query: the query itself and, if words are guessed, the query without guesses."""
         return (self.question,) if self.unguessed is None else (self.question, self.unguessed)
 
 
@@ -129,10 +131,10 @@ def queries(
     as_published: bool = False,
     find_id: Callable[[str], tuple[int, str] | None] = lambda _: None,
 ) -> tuple[tuple[MentionQuery, ...], ...]:
-    """Prepare the mentions of a document, and rewrite those that are no name by the rules of their language.
+    """Prepare the mentions of a document, and rewrite mentions that are no name by the rules of their language.
 
-    :func:`~nymlink.text.prepare.expand_document` expands them. For each normalised mention the first of these that
-    is a name of the index becomes the query:
+    :func:`~nymlink.text.prepare.expand_document` expands abbreviations and composites. The query is the first of
+    these, for the normalised mention, that is a name of the index:
 
     0. an id of the vocabulary is its concept; a mark for nothing, an answer, a date, a number are no name at all;
     1. the mention as it stands (a vocabulary may have "tumour", and "AIDS" is no plural);
@@ -142,24 +144,24 @@ def queries(
        :func:`~nymlink.text.writing.compact`), or with a variant of it ("TGFalpha", "TGFA");
     4. the mention corrected by the spelling table, its Greek letters spelt out, unless it was prepared before;
     5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
-    6. the mention without what is said beside a name ("human TP53", "BRAF V600E"), in one of the first three ways;
+    6. the mention without words that are no part of a name ("human TP53", "BRAF V600E"), matched as in 1 to 3;
     7. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
-       :func:`guess`), its other forms and paraphrases.
+       :func:`guess`), or another form or a paraphrase of that.
 
-    Where none is a name, the query is the corrected mention, with its guesses. Acronyms that no definition wrote
-    out have no other forms, paraphrases or guesses.
+    If none is a name, the query is the corrected mention, with its guesses. Acronyms that the document does not
+    define have no other forms, paraphrases or guesses.
 
     Args:
         document: a text with mentions, or mentions alone.
-        entries: those of the index.
-        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+        entries: entries of the index.
+        language: code of the language of mentions that state none; ``None`` if unknown, see
             :func:`~nymlink.text.languages.recognise_language`.
-        spelling: misspelt word → right word, for every language; ``None`` for the language's own table.
-        guesses: whether misspelt words are guessed.
+        spelling: misspelt word → correct word, for every language; ``None`` for the language's own table.
+        guesses: whether to guess misspelt words.
         composites: which mentions are split into parts.
-        as_published: prepare mentions as the published queries were; the English spelling table is then the only
-            rule.
-        find_id: finds the row and the preferred name of the concept that a mention is an id of.
+        as_published: whether to prepare mentions like the queries of published evaluations; the English spelling
+            table is then the only rule.
+        find_id: finds the row and the preferred name of the concept whose id a mention is.
 
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
@@ -195,7 +197,7 @@ def queries(
         if meant and not as_published:
             return query._replace(text=meant[0], prepared=meant[0], acronym=False)
         table = rules.spelling() if spelling is None else spelling
-        # Most names have Greek letters spelt out.
+        # Most vocabularies spell Greek letters out.
         corrected = text if mention.prepared else correct(text if as_published else spell_greek(text), table)
         query = query._replace(text=corrected, prepared=corrected)
         if as_published:
@@ -263,13 +265,13 @@ def _name_alike(text: str, entries: Entries) -> str | None:
 
 
 def _name_of_reading(reading: Reading, entries: Entries) -> str | None:
-    """Find the name that is left of a mention; ``None`` where it is none."""
+    """Find the name that remains of a mention after leaving words out; ``None`` if the rest is no name."""
     text = normalise(reading.text)
     return text if entries.find(text) is not None else _name_alike(text, entries)
 
 
 def _symbols(surface: str) -> frozenset[str]:
-    """Collect the normalised words of a mention that have capitals or digits inside: they have no slips."""
+    """Collect the normalised words with capitals or digits inside; these are symbols, never misspelt words."""
     words = (word for word in surface.split() if not word.isupper() and not word[1:].islower())
     return frozenset(part for word in words for part in normalise(word).split(" "))
 
@@ -283,5 +285,5 @@ def _rewritten(rules: LanguageRules, *texts: str) -> Iterator[str]:
 
 
 def _is_acronym(text: str, prepared: str) -> bool:
-    """Whether a mention is in capitals, and prepared as it stands: one that is written out has words."""
+    """Whether a mention is in capitals and was not expanded; an expanded acronym has several words."""
     return text.isupper() and len(text) <= LONGEST_ACRONYM and normalise(text) == prepared

@@ -1,1 +1,1 @@
-"""The project file: tables whose terms are linked and reviewed, and all that is decided of them, in SQLite."""
+"""The project file: an SQLite database with tables, their terms and links, and the decisions of reviewers."""

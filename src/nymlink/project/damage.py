@@ -1,13 +1,14 @@
-"""Damage of project files: their seal, and rows that cannot be read.
+"""Detect damage to project files: by a seal over the whole file, and by checks of each row.
 
-SQLite checks how a file is built, not what is written in it: a term with a flipped bit is another term to it. The
-seal is a digest of all bytes. It stands in the file, in a property whose value is replaced in place, and counts as
-zeros for the digest. Beside it stands SQLite's count of changes: when that is another one, some program has
-changed the file since, and the seal says nothing.
+SQLite checks the structure of a file, but not its content: it accepts a term with a flipped bit. The seal is a
+digest of all bytes. It is stored in the file itself, in a property that is replaced in place and counts as zeros
+for the digest. The seal also stores SQLite's change counter: if the counter has changed, another program has
+changed the file since, and the seal proves nothing.
 
-A file may come from anybody, and what is in a column of SQLite may be of any type. Each row is checked when a
-project is opened. What is damaged goes to the table ``set_aside``, with a reason, and from there nothing is read:
-terms, rows and decisions beside it stay usable, and what was in it is not lost. Links are made anew instead.
+A file may come from anybody, and a column of SQLite may hold values of any type. Therefore each row is checked
+when a project is opened. Damaged rows are moved to the table ``set_aside``, with a reason, and are never read
+again. Other terms, rows and decisions stay usable, and the content of damaged rows is not lost. Damaged links are
+made anew instead.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _DIGITS: Final = 32 + 8
 _SEAL: Final = re.compile(_MARK + rb"([0-9a-f]{%d})" % _DIGITS)
 _ZEROS: Final = b"0" * _DIGITS
 _CHANGES: Final = slice(24, 28)
-"""The bytes of a database that count its changes."""
+"""Position of the change counter of a database, in bytes."""
 
 
 def make_room(connection: sqlite3.Connection) -> None:
-    """Add the place of the seal to a project that has none, in a transaction of its own.
+    """Add the place of the seal, in a transaction of its own, to a project without one.
 
     Raises:
         sqlite3.Error: it cannot be written.
@@ -40,7 +41,7 @@ def make_room(connection: sqlite3.Connection) -> None:
 
 
 def seal_project(path: Path) -> None:
-    """Seal a file that nobody writes to.
+    """Seal a file that nobody is writing to.
 
     Raises:
         OSError: it cannot be written.
@@ -58,7 +59,7 @@ def seal_project(path: Path) -> None:
 
 
 def is_broken(path: Path) -> bool:
-    """Whether a file that is sealed is another than the one that was.
+    """Whether the content of a sealed file differs from its seal.
 
     Raises:
         OSError: it cannot be read.
@@ -67,7 +68,7 @@ def is_broken(path: Path) -> bool:
         return False
     content = path.read_bytes()
     places = list(_SEAL.finditer(content))
-    # With a log now, somebody began to write meanwhile.
+    # If there is a log now, somebody has begun to write in the meantime.
     if len(places) != 1 or places[0][1] == _ZEROS or _has_log(path):
         return False
     found, expected = places[0][1], _digits(content, places[0].start(1))
@@ -80,7 +81,7 @@ def _digits(content: bytes, at: int) -> bytes:
 
 
 def _has_log(path: Path) -> bool:
-    """Whether changes are in a file beside it that are not in it yet."""
+    """Whether a file beside it has changes that are not yet in the database."""
     return any(
         (log := path.with_name(f"{path.name}{ending}")).is_file() and log.stat().st_size
         for ending in ("-wal", "-journal")
@@ -88,16 +89,16 @@ def _has_log(path: Path) -> bool:
 
 
 LONGEST_TERM: Final = 2000
-"""Most characters of a term: a longer cell is a text, and takes seconds to link."""
+"""Largest number of characters of a term; a longer cell is a text, and takes seconds to link."""
 
 _LAST_MOMENT: Final = 253_402_300_800_000
 """The year 10000, in milliseconds since 1970."""
 
 _LARGEST: Final = 2**53
-"""Beyond it pages read other whole numbers than were written."""
+"""Largest integer that JavaScript in the pages reads exactly."""
 
 _DEEPEST: Final = 20
-"""Most objects and lists of what a file says of a decision that lie in each other."""
+"""Largest depth of nested objects and lists in JSON values."""
 
 
 def _no_text(column: str) -> str:
@@ -109,7 +110,7 @@ def _no_number(column: str, largest: int = _LARGEST) -> str:
 
 
 def _no_json(column: str, kind: str, *, but: str = "0") -> str:
-    """Write that a column is no JSON of a kind, or is so, but something else is wrong with it."""
+    """Write a condition: the column is not JSON of this kind, or it is, but ``but`` holds."""
     is_json = f"typeof({column}) = 'text' AND json_valid({column})"
     return f"CASE WHEN {is_json} THEN (json_type({column}) != '{kind}' OR {but}) ELSE 1 END"
 
@@ -165,7 +166,7 @@ _WIDTH: Final = """json_array_length(cells) != (
 _NO_LINK: Final = " OR ".join(
     [
         "typeof(state) != 'text' OR state NOT IN ('waiting', 'linked', 'failed')",
-        # Whoever reads a link looks deeper: there may be millions of candidates.
+        # The reader of a link checks its content; there may be millions of candidates.
         "CASE WHEN link IS NULL THEN state = 'linked' "
         "WHEN typeof(link) != 'text' OR substr(link, 1, 1) != '{' THEN 1 ELSE NOT json_valid(link) END",
         _if_any("confidence", "(typeof(confidence) != 'real' OR confidence NOT BETWEEN 0 AND 1)"),
@@ -230,7 +231,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "now": f"CASE WHEN {_no_text('now')} THEN 1 ELSE NOT json_valid(now) END",
     },
 }
-"""What is wrong with a row, for each table and column. A table comes after those that its rows belong to."""
+"""Conditions for damage, for each table and column. A table comes after the tables that its rows refer to."""
 
 _TABLE: Final = 'CREATE TABLE IF NOT EXISTS set_aside ("table" TEXT, reason TEXT, content TEXT)'
 
@@ -242,7 +243,7 @@ _CURRENT: Final = """
 
 
 def find_wrong(connection: sqlite3.Connection) -> list[str]:
-    """Name what is wrong with the rows of a project; the links of its terms come last."""
+    """Describe the damaged rows of a project; the damaged links of terms come last."""
     found = [
         f"{count:,} of the rows of {table}: {reason}"
         for table in _WRONG
@@ -255,12 +256,12 @@ def find_wrong(connection: sqlite3.Connection) -> list[str]:
 
 
 def set_aside(connection: sqlite3.Connection) -> None:
-    """Move rows that are wrong, and those that belong to them, into a table of their own; forget wrong links.
+    """Move damaged rows, and rows that refer to them, into a table of their own; delete damaged links.
 
     Args:
-        connection: to a project, with no transaction begun.
+        connection: connection to a project, outside a transaction.
     """
-    # Rows that belong to none are among what is wrong.
+    # Rows with a missing reference are among the damaged ones.
     connection.execute("PRAGMA foreign_keys = OFF")
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -285,7 +286,7 @@ def _statements(connection: sqlite3.Connection) -> Iterator[str]:
             "WHERE reason IS NOT NULL"
         )
         yield f"DELETE FROM {table} WHERE {_reason(table)} IS NOT NULL"
-    # The last decision of a reviewer may be another one now.
+    # Another decision of a reviewer may be the last one now.
     yield "DELETE FROM current"
     yield _CURRENT
     yield (
@@ -295,6 +296,6 @@ def _statements(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _reason(table: str) -> str:
-    """Write what names the first column of a row that is wrong; NULL where none is."""
+    """Write an expression for the first damaged column of a row; NULL if none is damaged."""
     cases = " ".join(f"WHEN {wrong} THEN '{column}'" for column, wrong in _WRONG[table].items())
     return f"CASE {cases} END"

@@ -1,4 +1,4 @@
-"""The SQLite file of a project: opened by one writer, its format checked, its errors said in words."""
+"""The SQLite file of a project: one writer at a time, a checked format, and errors in plain words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nymlink.project.damage import find_wrong, is_broken, make_room, seal_projec
 from nymlink.project.rows import LockedError, NotSavedError, ProjectError, ReadOnlyError
 
 _FORMAT: Final = 1
-"""Version of the tables, SQLite's `user_version`."""
+"""Version of the tables, stored in SQLite's `user_version`."""
 
 _APPLICATION: Final = 0x6E796D6C
 """SQLite's `application_id` of project files: "nyml"."""
@@ -31,11 +31,11 @@ _PARTS: Final = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL
 _HEADER: Final = b"SQLite format 3\0"
 _UNWRITABLE: Final = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")
 _VALUES: Final = ("CHECK constraint failed", "NULL value in", "NUMERIC value in", "TEXT value in", "non-")
-"""Beginnings of what SQLite finds wrong with values, not with the file."""
+"""Beginnings of SQLite's messages about wrong values, which are no damage to the file itself."""
 
 _IN_USE: Final = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_SCHEMA")
-"""Beginnings of the names of SQLite's errors; an SQLITE_ERROR is a table that is not there."""
+"""Beginnings of the names of SQLite's errors for damage; SQLITE_ERROR means a missing table."""
 
 
 class Database:
@@ -43,15 +43,15 @@ class Database:
 
     Args:
         path: the file.
-        writes: whether it is written to: then no other process can, until it is closed.
+        writes: whether to open it for writing; then no other process can write until it is closed.
 
     Attributes:
-        wrong: what was wrong with rows that were set aside when it was opened.
+        wrong: descriptions of the damaged rows that were set aside on opening.
 
     Raises:
         ProjectError: the file is missing, damaged, of a newer version, or no project.
-        LockedError: another process writes to it.
-        NotSavedError: it cannot be written to: the disk is full, for example.
+        LockedError: another process has it open for writing.
+        NotSavedError: it cannot be written to, for example because the disk is full.
     """
 
     def __init__(self, path: Path, *, writes: bool) -> None:
@@ -75,22 +75,22 @@ class Database:
 
     @staticmethod
     def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
-        """Make a file with empty tables; it is there only when it is whole.
+        """Make a file with empty tables; it appears only when it is complete.
 
         Args:
             path: the file.
-            fill: writes what is in it from the beginning.
+            fill: writes the first content.
 
         Raises:
-            NotSavedError: there is such a file already, or it cannot be written.
-            LockedError: another process makes it.
+            NotSavedError: the file exists already, or cannot be written.
+            LockedError: another process is making it.
         """
         _require_free(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             lock = _locked(path)
             try:
-                # Another process may have made one meanwhile; from now on none can.
+                # Another process may have made the file before we got the lock; now none can.
                 _require_free(path)
                 with atomic_file(path) as partial:
                     _write_new(partial, fill)
@@ -103,7 +103,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection, to read what is so at one time.
+        """Yield the connection for reading a consistent state.
 
         Raises:
             ProjectError: the file is damaged.
@@ -113,39 +113,39 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection, to write; all is saved when the block ends, or nothing is.
+        """Yield the connection for writing; either all changes of the block are saved, or none.
 
         Raises:
-            ReadOnlyError: the file was opened to read.
+            ReadOnlyError: the file was opened for reading only.
             NotSavedError: it could not be written.
             ProjectError: the file is damaged.
         """
         if not self.writes:
-            raise ReadOnlyError("the project was opened to read", path=self.path)
+            raise ReadOnlyError("the project was opened for reading only", path=self.path)
         with self._turn, _errors_in_words(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
                 self._connection.commit()
             except BaseException:
-                # A full disk may have ended the transaction already.
+                # On a full disk, SQLite may have ended the transaction already.
                 if self._connection.in_transaction:
                     self._connection.rollback()
                 raise
 
     def close(self) -> None:
-        """Close the file, and let others write to it."""
+        """Close the file, and release the lock for other processes."""
         with self._turn:
             at_rest = False
             if self.writes:
-                # At rest it is one file, which can be copied; not where somebody is reading it.
+                # Without a log it is a single file, which can be copied; this fails while somebody reads it.
                 with suppress(sqlite3.Error):
                     make_room(self._connection)
                     mode = self._connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
                     at_rest = mode == "delete"
             self._connection.close()
             if at_rest:
-                # Without a seal nothing but damage in it is missed.
+                # Without a seal, only damage to the content goes unnoticed.
                 with suppress(OSError):
                     seal_project(Path(os.path.realpath(self.path)))
             self._release()
@@ -155,10 +155,10 @@ class Database:
             self._lock.release()
 
     def _set_aside(self) -> tuple[str, ...]:
-        """Set aside the rows that are damaged, in memory where the file is only read; name them."""
+        """Set damaged rows aside, in memory if the file is open for reading only; return their descriptions."""
         with _errors_in_words(self.path):
             found = self._quick_check()
-            # What is no more than a value that may not be there is among what is set aside.
+            # Rows with invalid values are set aside below; any other finding is damage to the file.
             if found != "ok" and not found.startswith(_VALUES):
                 raise ProjectError(_damaged(found), path=self.path)
             wrong = find_wrong(self._connection)
@@ -187,7 +187,7 @@ class Database:
                     path=self.path,
                 )
             parts = set(map(tuple, self._connection.execute(_PARTS)))
-            # No code of others' runs: a file may have come from anybody.
+            # Run no code from the file: it may come from anybody.
             if not _own_parts() <= parts or any(kind == "trigger" for kind, _, _ in parts):
                 raise ProjectError("its tables are not those of a project: it is damaged, or none", path=self.path)
 
@@ -209,7 +209,7 @@ def _require_free(path: Path) -> None:
 def _write_new(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     connection = sqlite3.connect(path)
     try:
-        # A journal beside it would be left where this process is killed.
+        # A journal file would stay behind if this process is killed.
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.executescript(_SCHEMA.read_text(encoding="utf-8"))
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -221,7 +221,7 @@ def _write_new(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
 
 
 def _require_project(path: Path) -> None:
-    """Check that a file begins as databases do.
+    """Check that a file begins like a database.
 
     Raises:
         ProjectError: it is missing, or does not.
@@ -236,7 +236,7 @@ def _require_project(path: Path) -> None:
 
 
 def _require_sealed(path: Path) -> None:
-    """Check that a file is as it was when it was closed.
+    """Check that a file has not changed since it was closed.
 
     Raises:
         ProjectError: it is damaged.
@@ -246,7 +246,7 @@ def _require_sealed(path: Path) -> None:
     except OSError as error:
         raise ProjectError(f"the project cannot be opened ({error.strerror})", path=path) from error
     if broken:
-        raise ProjectError(_damaged("it is not as it was when it was closed"), path=path)
+        raise ProjectError(_damaged("its content has changed since it was closed"), path=path)
 
 
 def _locked(path: Path) -> FileLock:
@@ -273,10 +273,10 @@ def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA trusted_schema = OFF")
             if writes:
-                # What is deleted is gone, the seal of before too.
+                # Overwrite deleted content, including the previous seal.
                 connection.execute("PRAGMA secure_delete = ON")
                 connection.execute("PRAGMA journal_mode = WAL")
-                # A decision is on the disk before it is answered.
+                # A decision is on the disk before the request is answered.
                 connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
             connection.close()
@@ -289,13 +289,13 @@ def _errors_in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        # The message of an error quotes a name in the file that is no text.
+        # The error message quotes a name in the file that is not valid text.
         raise ProjectError(_damaged("a name in it is no text"), path=path) from error
     except sqlite3.DatabaseError as error:
         name = getattr(error, "sqlite_errorname", "")
         if name == "SQLITE_FULL":
             raise NotSavedError(
-                "the disk is full: nothing of this was saved, and all that was saved before is kept; make "
+                "the disk is full: nothing of this change was saved, and all earlier changes are kept; make "
                 "room and try again",
                 path=path,
             ) from error
@@ -307,7 +307,7 @@ def _errors_in_words(path: Path) -> Iterator[None]:
             ) from error
         if name.startswith(_IN_USE):
             raise LockedError("another program uses this project: stop that first", path=path) from error
-        # What cannot be decoded is an error without a name.
+        # An error without a name means text that cannot be decoded.
         if name.startswith(_DAMAGED) or (not name and type(error) is sqlite3.OperationalError):
             raise ProjectError(_damaged(str(error)), path=path) from error
         raise
@@ -315,7 +315,7 @@ def _errors_in_words(path: Path) -> Iterator[None]:
 
 @cache
 def _own_parts() -> frozenset[tuple[str, str, str]]:
-    """List the tables, indexes and views of a project: kind, name, and the statement that made each."""
+    """List the tables, indexes and views of a project: kind, name, and CREATE statement."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.executescript(_SCHEMA.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Decide terms, and undo what was decided: every entry is saved as it is made, and none is ever removed."""
+"""Make and undo decisions on terms; every entry is saved at once, and none is ever removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_REVIEWER: Final = 100
 _LONGEST_COMMENT: Final = 10_000
 _MOST_TARGETS: Final = 100
 _UNDONE_BY_HAND: Final = ("review", "accept")
-"""What undo takes back: what was read from a file, or came with a release, was no deed of the reviewer's here."""
+"""Origins that undo takes back; decisions from files or from a release were not made by the reviewer here."""
 
 
 def decide(
@@ -42,18 +42,19 @@ def decide(
     """Decide a term.
 
     Args:
-        project: opened to write.
+        project: project opened for writing.
         reviewer: who decides.
         term: number of the term.
-        verdict: what.
-        targets: the concepts that it means; of a flagged term those that it may mean.
-        comment: whatever is to be remembered.
-        expects: number of this reviewer's decision on this term that the reviewer has seen; ``None`` for none.
+        verdict: the verdict.
+        targets: the concepts that it means; for a flagged term, the concepts that it may mean.
+        comment: remark to keep with the decision.
+        expects: number of the reviewer's latest decision on this term that the reviewer has seen; ``None`` for
+            none.
 
     Raises:
-        InputError: this is no decision.
+        InputError: the verdict, targets and comment are not a valid decision.
         UnknownTermError: there is no such term.
-        ConflictError: the reviewer decided it meanwhile, in another window perhaps.
+        ConflictError: the reviewer has decided it in the meantime, perhaps in another window.
         ReadOnlyError, NotSavedError: it cannot be saved.
     """
     reviewer = checked_reviewer(reviewer)
@@ -63,7 +64,7 @@ def decide(
         present = current_decision(connection, term, reviewer)
         if (None if present is None else present.id) != expects:
             raise ConflictError(
-                "this term was decided meanwhile, in another window perhaps: look at that decision, then decide",
+                "this term was decided in the meantime, perhaps in another window: see that decision, then decide",
                 None if present is None else present.to_dict(),
             )
         number = append(
@@ -74,11 +75,11 @@ def decide(
 
 
 def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
-    """Undo the last decision of a reviewer that is not yet undone; one of many made at once, with all of these.
+    """Undo the last decision of a reviewer that is not yet undone; if it is one of a batch, undo the whole batch.
 
     Returns:
-        For each decision that was undone the ``term``, what was ``undone``, and the ``decision`` of the reviewer
-        that counts now, or ``None``; empty where there is nothing to undo.
+        For each undone decision its ``term``, the decision itself (``undone``), and the reviewer's ``decision``
+        that counts now, or ``None``. Empty if there is nothing to undo.
 
     Raises:
         ReadOnlyError, NotSavedError: it cannot be saved.
@@ -93,7 +94,7 @@ def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
         if last is None:
             return []
         which = ("id", last["id"]) if last["batch"] is None else ("batch", last["batch"])
-        # With a decision goes what a release of the vocabulary made of it.
+        # Also undo changes that a release of the vocabulary made to the decision.
         rows = connection.execute(
             f"WITH made AS (SELECT id FROM decision WHERE {which[0]} = ? AND origin != 'undo') "
             "SELECT * FROM decision AS entry WHERE (id IN made OR (origin = 'release' AND "
@@ -136,16 +137,16 @@ def append(
     """Append a decision, which counts from now on, in the transaction of the caller; return its number.
 
     Args:
-        connection: of a transaction.
-        reviewer: checked by :func:`checked_reviewer`.
-        term: a term that there is.
-        verdict: checked, with the targets and the comment, by :func:`check_decision`.
+        connection: connection in a transaction.
+        reviewer: reviewer checked by :func:`checked_reviewer`.
+        term: number of an existing term.
+        verdict: verdict checked, with the targets and the comment, by :func:`check_decision`.
         targets: the concepts.
-        comment: whatever is to be remembered.
-        origin: how it came about.
-        batch: number of the first of those that are made at once.
-        at: when it was made; ``None`` for now.
-        details: what a file that it is read from says of it.
+        comment: remark to keep with the decision.
+        origin: how the decision was made.
+        batch: number of the first decision of a batch.
+        at: time of the decision; ``None`` for now.
+        details: details from the file with the decision.
     """
     cursor = connection.execute(
         "INSERT INTO decision (term, reviewer, at, origin, verdict, targets, essence, comment, batch, details) "
@@ -195,20 +196,20 @@ def current_decision(connection: sqlite3.Connection, term: int, reviewer: str) -
 
 
 def require_term(connection: sqlite3.Connection, term: int) -> None:
-    """Check that there is a term.
+    """Check that a term exists.
 
     Raises:
-        UnknownTermError: there is none of this number.
+        UnknownTermError: no term has this number.
     """
     if connection.execute("SELECT 1 FROM term WHERE id = ?", (term,)).fetchone() is None:
         raise UnknownTermError(f"the project has no term number {term}")
 
 
 def checked_reviewer(name: str) -> str:
-    """Check the name of a reviewer, and write it with single blanks.
+    """Check the name of a reviewer, and reduce white space to single blanks.
 
     Raises:
-        InputError: it is empty, too long, or no text.
+        InputError: it is empty, too long, or not valid text.
     """
     name = " ".join(name.split())
     if not name or len(name) > _LONGEST_REVIEWER:
@@ -219,10 +220,10 @@ def checked_reviewer(name: str) -> str:
 
 
 def check_decision(verdict: Verdict, targets: Sequence[Target], comment: str) -> None:
-    """Check that a verdict and its targets go together.
+    """Check that a verdict, its targets and its comment are valid.
 
     Raises:
-        InputError: they do not, or the comment is too long.
+        InputError: verdict and targets do not go together, or the comment is too long.
     """
     if verdict not in VERDICTS:
         raise InputError(f"a verdict is one of {', '.join(VERDICTS)}, not {str(verdict)[:40]!r}")

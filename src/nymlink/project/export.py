@@ -1,4 +1,4 @@
-"""Export decisions, and mappings with every cell that was read."""
+"""Export decisions; files of mappings keep all the cells that were read."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ Key = tuple[str, str]
 """Code and text of a term."""
 
 KEPT: Final = frozenset({"usagi", "sssom"})
-"""Formats whose rows are kept."""
+"""Formats of mappings whose rows are kept."""
 
 _OF_SUBJECT: Final = {
     "usagi": ("sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds", ADDITIONAL),
     "sssom": ("subject_",),
 }
-"""Beginnings of columns that say something of the term, whatever it is mapped to."""
+"""Beginnings of columns about the term, the same for all targets."""
 _OF_TARGET: Final = {
     "usagi": ("matchScore", "domainId", "mappingType", "createdBy", "createdOn"),
     "sssom": ("object_",),
 }
-"""Beginnings of columns that say something of a target, whoever chose it."""
+"""Beginnings of columns about a target, independent of the decision."""
 _TARGET: Final = {"usagi": "conceptId", "sssom": "object_id"}
 
 
 @dataclass(frozen=True, slots=True)
 class _KeptFile:
-    """A file of the format that is written."""
+    """A file in the format of the export."""
 
     header: list[str]
     preamble: list[str]
@@ -60,13 +60,13 @@ def write_with_kept(
     rows: Sequence[TableRow],
     terms: Mapping[int, ReviewedTerm],
 ) -> None:
-    """Write the terms of all rows as mappings, those of files of the same format as they were read.
+    """Write the terms of all rows as mappings; rows from files of the same format keep their cells.
 
     Args:
-        project: of the rows.
+        project: project of the rows.
         format: the format.
-        out: a stream of text.
-        info: what is known of the links.
+        out: text stream.
+        info: information on the links.
         rows: rows of the tables of the project.
         terms: all terms, by number.
     """
@@ -112,7 +112,7 @@ def write_with_kept(
 
 
 def _written(format: str, info: LinksInfo, rows: Sequence[TableRow], terms: Mapping[int, ReviewedTerm]) -> str:
-    """Write all terms as a project without such files is written."""
+    """Write all terms as if no file of this format had been read."""
     buffer = io.StringIO(newline="")
     writer = open_writer(format, buffer, info)
     place = None if info.table is None else info.table.frequency
@@ -121,7 +121,7 @@ def _written(format: str, info: LinksInfo, rows: Sequence[TableRow], terms: Mapp
             continue
         record = row.record
         if place is not None:
-            # A code of Usagi has a row for each target, and its frequency counts once.
+            # Usagi has a row for each target of a code, and the frequency of the code counts once.
             fields = [*record.fields[:place], str(row.frequency), *record.fields[place + 1 :]]
             record = replace(record, fields=fields)
         writer.write(link_of_row(row, terms), record)
@@ -140,7 +140,7 @@ def _kept_files(project: Project, format: str) -> dict[int, _KeptFile]:
 
 
 def _is_kept(term: ReviewedTerm, file: int, originals: Sequence[Row], format: str) -> bool:
-    """Whether rows still say what counts: they were decided there and not since, or there is nothing to add."""
+    """Whether rows are still valid: decided in that file and not since, or not decided and worth keeping."""
     if term.decision is not None:
         return term.decision.origin == "import" and term.decision.details.get("file") == file
     if format == "sssom":
@@ -152,7 +152,7 @@ def _is_kept(term: ReviewedTerm, file: int, originals: Sequence[Row], format: st
 
 
 def _merged(row: Row, originals: Sequence[Row], format: str) -> Row:
-    """Give a row that was made anew what the file said of its term and, where it is an old one, of its target."""
+    """Add to a new row the file's cells about its term and, if the file has the same target, about the target."""
     target = _TARGET[format]
     same = next((each for each in originals if each.get(target) == row.get(target)), {})
     own = {name: cell for name, cell in same.items() if name.startswith(_OF_TARGET[format]) and cell}
@@ -171,7 +171,7 @@ def _key(row: Row, format: str) -> Key:
 
 
 def _parsed(text: str, format: str) -> tuple[list[str], list[Row]]:
-    """Read what a writer wrote: lines of metadata, and rows."""
+    """Parse the output of a writer: lines of metadata, and rows."""
     if format == "usagi":
         return [], list(csv.DictReader(io.StringIO(text, newline="")))
     lines = text.splitlines()
@@ -181,7 +181,7 @@ def _parsed(text: str, format: str) -> tuple[list[str], list[Row]]:
 
 
 def _header(headers: Sequence[Sequence[str]], rows: Sequence[Row]) -> list[str]:
-    """Join the columns of files with those that some row has a value in."""
+    """Join the columns of files with further columns in which any row has a value."""
     joined = list(headers[0])
     others = [name for header in headers[1:] for name in header]
     used = [name for row in rows for name, cell in row.items() if cell]
@@ -194,7 +194,7 @@ def _header(headers: Sequence[Sequence[str]], rows: Sequence[Row]) -> list[str]:
 
 
 def _preamble(preambles: Sequence[Sequence[str]], prefixes: Mapping[str, str]) -> Iterator[str]:
-    """Yield the metadata of the first file, with the prefixes of all, and further ones."""
+    """Yield the metadata of the first file, with the prefixes of all files and ``prefixes``."""
     first = next(filter(None, preambles), [])
     known = _prefixes(first)
     others = [*map(_prefixes, preambles), prefixes]
@@ -207,7 +207,7 @@ def _preamble(preambles: Sequence[Sequence[str]], prefixes: Mapping[str, str]) -
         yield from (*first, "#curie_map:", *(f"#  {name}: {iri}" for name, iri in missing.items()))
         return
     yield from first[: place + 1]
-    # As the line after it is indented, all entries of the map must be.
+    # Entries of the map are indented like the line after it.
     after = first[place + 1] if place + 1 < len(first) else ""
     indent = after[: len(after) - len(after.lstrip("# \t"))] or "#  "
     yield from (f"{indent}{name}: {iri}" for name, iri in missing.items())
@@ -215,7 +215,7 @@ def _preamble(preambles: Sequence[Sequence[str]], prefixes: Mapping[str, str]) -
 
 
 def _prefixes(lines: Sequence[str]) -> dict[str, str]:
-    """Read the prefixes and what they stand for, as they are written."""
+    """Read prefixes and their IRIs as written."""
     found: dict[str, Any] = {}
     inside = False
     for line in lines:
@@ -231,18 +231,18 @@ def _prefixes(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _line(cells: Sequence[str], delimiter: str) -> str:
-    """Write a row; in TSV quotation marks are ordinary characters."""
+    """Write a row; in TSV, quotation marks are ordinary characters."""
     if delimiter == "," or any(mark in cell for cell in cells for mark in "\t\r\n"):
         return format_record(cells, delimiter)
     return delimiter.join(cells)
 
 
 SUGGESTING: Final = frozenset({"usagi"})
-"""Formats that have a place for further candidates of terms that nobody decided; others have the first."""
+"""Formats with further candidates for undecided terms; other formats get only the first candidate."""
 
 
 def export_formats() -> tuple[str, ...]:
-    """List the formats that a project can be written in: all that need no documents."""
+    """List the export formats: all formats of links that need no documents."""
     return tuple(name for name, format in LINK_FORMATS if not format.needs)
 
 
@@ -254,27 +254,27 @@ def export_project(
     vocabulary: Vocabulary | None = None,
     decided: bool = False,
 ) -> None:
-    """Write all rows of a project with what was decided of their terms, and what was linked of the others.
+    """Write all rows of a project with the decisions on their terms, or the links of undecided terms.
 
-    Of each term the last decision of any reviewer counts. Rows that were read from a file of the same format of
-    mappings (Usagi, SSSOM) are written as they were, unless their term was decided since.
+    For each term the last decision of any reviewer counts. Rows from a file of the same format of mappings (Usagi,
+    SSSOM) keep their cells, unless their term was decided since.
 
     Args:
-        project: what is written.
+        project: the project to export.
         target: a file, which is replaced in one step, or a stream.
         format: name of a format, one of :func:`export_formats`.
-        vocabulary: the concepts that it is linked to, of which formats of mappings name source and domains.
-        decided: whether only terms are written that were given concepts, or none.
+        vocabulary: the vocabulary that it is linked to; formats of mappings state its sources and domains.
+        decided: whether to write only terms with the verdict concept or nil.
 
     Raises:
-        InputError: the format needs documents, or other concepts (those of OMOP), or there is no row.
+        InputError: the format needs documents or other concepts (those of OMOP), or there is no row.
         OutputError: it cannot be written; nothing was changed.
     """
     if format not in export_formats():
         raise InputError(f"a project is written as {', '.join(export_formats())}, not as {format[:40]!r}")
     table = ProjectTable(project)
     rows = list(table.rows())
-    # After the rows: somebody may be adding a table with further terms.
+    # Read terms after the rows, because somebody may be adding a table with further terms.
     terms = reviewed_terms(project, candidates=CANDIDATES if format in SUGGESTING else 1)
     if decided:
         rows = [row for row in rows if row.term is not None and terms[row.term].is_decided]

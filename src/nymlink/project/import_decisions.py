@@ -42,11 +42,11 @@ def project_decisions(other: Project) -> Iterator[StatedDecision]:
 
 
 _NOBODY: Final = "import"
-"""The reviewer of decisions of which a file does not say who made them, and nobody says it now."""
+"""The reviewer of decisions if neither the file nor the caller names one."""
 _LATEST: Final = 253_402_300_800_000
-"""The first millisecond after the year 9999: later times cannot be written."""
+"""The first millisecond after the year 9999; later times cannot be written."""
 _OF_PROJECT: Final = 8
-"""Bytes of memory that the decisions of a byte of a project take."""
+"""Bytes of memory for decisions, for each byte of a project file."""
 _DATABASE: Final = b"SQLite format 3\0"
 
 
@@ -64,26 +64,27 @@ def import_decisions(
 ) -> dict[str, Any]:
     """Read decisions from a file, and apply them to equal terms of a project.
 
-    A decision that the reviewer has made already, or a later one, stays as it is: the same file twice is as once.
+    A decision is skipped if the reviewer has made the same or a later one: importing a file twice changes nothing.
 
     Args:
-        project: opened to write.
-        raw: the bytes of the file: a review of Usagi, SSSOM, a table or JSON lines that a project exported, or a
+        project: project opened for writing.
+        raw: content of the file: a review of Usagi, SSSOM, a table or JSON lines exported from a project, or a
             project file.
-        name: its name.
-        vocabulary: the concepts that the project is linked to; ``None`` where they are not known.
-        reviewer: who decided, where the file does not say.
-        encoding: of a text; ``None`` to find it.
-        delimiter: as of :func:`~nymlink.project.sheet.read_sheet`.
-        column: of an exported table the column of terms, where it is not to be guessed.
-        claim: as of :func:`~nymlink.project.sheet.read_sheet`.
+        name: name of the file.
+        vocabulary: the vocabulary that the project is linked to; ``None`` if unknown.
+        reviewer: who decided, if the file does not say.
+        encoding: encoding of a text file; ``None`` to detect it.
+        delimiter: see :func:`~nymlink.project.sheet.read_sheet`.
+        column: column of terms in an exported table; ``None`` to detect it.
+        claim: see :func:`~nymlink.project.sheet.read_sheet`.
 
     Returns:
-        How many ``decisions`` were ``stated``, how many of them are ``new``, how many are of ``unknown_terms``,
-        ``unknown_concepts``: ids that the vocabulary does not have (their decisions are kept), and ``problems``.
+        Numbers of decisions: ``decisions`` (all in the file), ``new``, ``unknown_terms`` (on terms that the
+        project lacks); ``unknown_concepts``, ids that the vocabulary lacks (their decisions are kept); and
+        ``problems``.
 
     Raises:
-        InputError: it is no such file.
+        InputError: the file has none of these formats.
         ReadOnlyError, NotSavedError: nothing can be saved.
     """
     problems = Problems()
@@ -106,7 +107,7 @@ def sheet_decisions(
     """Read the decisions of a table.
 
     Raises:
-        InputError: it states none.
+        InputError: it states no decisions.
     """
     if sheet.format == "usagi":
         return list(usagi_decisions(sheet))
@@ -114,8 +115,8 @@ def sheet_decisions(
         return list(sssom_decisions(sheet))
     if not is_exported(sheet):
         raise InputError(
-            "this states no decisions: give a review of Usagi, SSSOM, a project, or a table that a project "
-            "exported (with its columns concept_id, decision, relation, reviewer, decided_at and comment)",
+            "this states no decisions: give a review of Usagi, SSSOM, a project, or a table exported from a "
+            "project (with its columns concept_id, decision, relation, reviewer, decided_at and comment)",
             path=sheet.name,
         )
     with project.reading() as connection:
@@ -140,13 +141,13 @@ def apply_decisions(
     """Apply decisions in the transaction of the caller.
 
     Args:
-        connection: of the transaction.
+        connection: connection in a transaction.
         stated: the decisions.
-        vocabulary: as of :func:`import_decisions`.
-        reviewer: who decided, where the file does not say.
-        problems: gets decisions that cannot be used, or that contradict each other.
-        name: of the file, for messages.
-        file: number of the file, where its rows are kept in the project.
+        vocabulary: see :func:`import_decisions`.
+        reviewer: who decided, if the file does not say.
+        problems: receives decisions that cannot be used, or that contradict each other.
+        name: name of the file, for messages.
+        file: number of the file, if its rows are kept in the project.
     """
     terms: dict[str, list[int]] = {}
     for id_, text in connection.execute("SELECT id, text FROM term"):
@@ -173,7 +174,7 @@ def apply_decisions(
         for term in terms[text]:
             if seen.setdefault((term, who), what) != what:
                 problems.repair(
-                    Path(name), each.line, f"{who} decided the same term otherwise before: this counts"
+                    Path(name), each.line, f"{who} decided the same term differently before: this decision counts"
                 )
             if each.assigned:
                 connection.execute("INSERT OR IGNORE INTO assignment VALUES (?, ?)", (term, each.assigned))
@@ -201,10 +202,10 @@ def apply_decisions(
 
 
 def _known(target: Target, vocabulary: Vocabulary | None, unknown: dict[str, None]) -> Target:
-    """Write a target as the vocabulary does; one that it does not have stays as it is, and is noted."""
+    """Write a target with the id and name of the vocabulary; note and keep an unknown target as it is."""
     if vocabulary is None:
         return target
-    # Ids without a prefix get the name of their source for one in SSSOM.
+    # In SSSOM, ids without a prefix get the name of their source as prefix.
     for concept_id in (target.concept_id, target.concept_id.partition(":")[2]):
         row = vocabulary.row(concept_id) if concept_id else None
         if row is not None:
@@ -214,9 +215,9 @@ def _known(target: Target, vocabulary: Vocabulary | None, unknown: dict[str, Non
 
 
 def _of_project(raw: bytes, beside: Path, name: str) -> list[StatedDecision]:
-    """Read the decisions of a project file that was sent.
+    """Read the decisions of an uploaded project file.
 
-    SQLite wants a file: where projects are, for others may read what a killed process leaves elsewhere.
+    SQLite needs a file. It is made where projects are: if this process is killed, others could read it elsewhere.
     """
     with tempfile.TemporaryDirectory(prefix=".import-", dir=beside) as folder:
         path = Path(folder) / "project"

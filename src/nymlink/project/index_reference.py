@@ -1,4 +1,4 @@
-"""Remember which index a project is linked to, and tell whether its vocabulary is still the same."""
+"""Remember which index a project is linked to, and check whether its vocabulary is still the same."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ DEFAULT: Final = "hpo"
 """The name of the embedded default."""
 
 ADVICE: Final = {
-    "changed": "the vocabulary of the index is another one than the project was linked to: apply the decisions to "
-    "it with `nymlink project rebase`, or give the index of before",
-    "gone": "the index that the project was linked to is not here: give it, or apply the decisions to another one "
-    "with `nymlink project rebase`",
+    "changed": "the vocabulary of the index differs from that of the project: apply the decisions to it with "
+    "`nymlink project rebase`, or give the earlier index",
+    "gone": "the index that the project was linked to is not here: give it, or apply the decisions to another "
+    "index with `nymlink project rebase`",
 }
-"""What to do where the index is not the same."""
+"""Advice if the index is not the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class IndexReference:
     """The index that a project is linked to.
 
     Attributes:
-        name: its name on a server, or that of its folder.
-        path: its folder; empty for one in memory.
-        digest: of the concepts and names of its vocabulary.
+        name: its name on a server, or the name of its folder.
+        path: its folder; empty for an index in memory.
+        digest: digest of the concepts and names of its vocabulary.
         sources: names and versions of the sources of its vocabulary, for people.
     """
 
@@ -52,21 +52,21 @@ class IndexReference:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> IndexReference:
-        """Read the result of :meth:`to_dict`; what is missing is empty: no index is called so."""
+        """Rebuild a reference from :meth:`to_dict`; missing values become empty, and match no index."""
         return cls(**{each.name: str(value.get(each.name, "")) for each in fields(cls)})
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     def state(self, digest: str | None) -> IndexState:
-        """Tell by its digest whether a vocabulary is the one that the project was linked to; ``None`` is gone."""
+        """Compare a vocabulary's digest with that of the linked one; ``None`` means that the index is gone."""
         if digest is None:
             return "gone"
         return "same" if digest == self.digest else "changed"
 
 
 def vocabulary_digest(vocabulary: Vocabulary) -> str:
-    """Compute the digest of ids, names and what is obsolete, the same in memory and in a folder."""
+    """Compute a digest of ids, names and obsolete marks; it is the same in memory and in a folder."""
     concepts, names = vocabulary.columns.concepts, vocabulary.columns.names
     digest = xxh3_128(json.dumps([source.version for source in vocabulary.sources]).encode())
     for column in (concepts["id"], names["text"]):

@@ -1,4 +1,4 @@
-"""Learn from decisions: terms are asked again as if undecided; names, ranker and calibration follow."""
+"""Learn from decisions: search for decided terms as if undecided; add names, adapt ranker and calibration."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ FOLDS: Final = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AskedAgain:
-    """Q decided terms with the candidates that they would have if nobody had decided them.
+    """Q decided terms, with the candidates that they would have if nobody had decided on them.
 
     Attributes:
-        pipeline: over the index with the names of all other terms.
+        pipeline: pipeline over the index with the names of all other terms.
         mentions: the terms.
         asked: their queries.
-        answers: rows of the concepts that are right; none for a term that means none.
-        matches: K candidates of each.
-        labelled: their features, and which are right.
-        folds: int64 (Q): by which they are cross-validated; equal terms are in one fold.
+        answers: rows of the correct concepts of each term; empty for a term that means none.
+        matches: K candidates of each term.
+        labelled: features of the candidates, and whether each is correct.
+        folds: int64 (Q): fold of each term in cross-validation; equal terms are in the same fold.
     """
 
     pipeline: Pipeline
@@ -57,12 +57,12 @@ class AskedAgain:
 
     @classmethod
     def of(cls, lessons: Sequence[Lesson], index: Index, extended: Index) -> AskedAgain | None:
-        """Search for decided terms without their own names; ``None`` where there are none that teach something.
+        """Search for decided terms without their own names; ``None`` if there are no usable terms.
 
         Args:
-            lessons: those that somebody looked at.
-            index: without the decided terms.
-            extended: with them.
+            lessons: lessons that a reviewer looked at.
+            index: the index without the decided terms.
+            extended: the index with the decided terms.
         """
         parts_of = Pipeline(index).queries_of([lesson.mention for lesson in lessons])
         kept: list[tuple[Mention, MentionQuery, frozenset[int]]] = []
@@ -73,7 +73,8 @@ class AskedAgain:
             )
             text = normalise(lesson.mention.text)
             own = extended.entries.find(text) if index.entries.find(text) is None else None
-            # A name of the vocabulary with these words in another order cannot be told from the term's own.
+            # If the vocabulary has a name with these words in another order, the term's own name cannot be left
+            # out.
             mixed = own is not None and index.entries.find(extended.entries.text(own)) is not None
             if len(parts) == 1 and parts[0].text and bool(rows) == bool(lesson.targets) and not mixed:
                 kept.append((lesson.mention, parts[0], rows))
@@ -106,7 +107,7 @@ class AskedAgain:
         """Describe the first concepts for a calibration.
 
         Args:
-            scores: float32 (Q, K): of a ranker; ``None`` for the order of the index.
+            scores: float32 (Q, K): scores of a ranker; ``None`` for the order of the index.
         """
         ranked = (
             RankedMatches(self.matches, None)
@@ -116,25 +117,25 @@ class AskedAgain:
         return self.pipeline.evidence(ranked, self.asked, self.mentions)
 
     def right(self, firsts: Sequence[int]) -> Bools:
-        """Tell which terms have a right first concept: bool (Q)."""
+        """Return whether the first concept of each term is correct: bool (Q)."""
         return np.array([first in answer for first, answer in zip(firsts, self.answers, strict=True)], bool)
 
     @property
     def without_guess(self) -> Bools:
-        """Which terms have no guess: bool (Q)."""
+        """Whether each term was linked without a guess: bool (Q)."""
         return np.array([query.fallback is None for query in self.asked], bool)
 
 
 def _count_without(
     features: Scores, matches: Matches, table: ConceptTable, owners: Sequence[frozenset[int]]
 ) -> None:
-    """Count the names of concepts as if they lacked that of the question, in place: else it told which is right.
+    """Reduce, in place, the counts of names by the name of the question; it would reveal the correct concept.
 
     Args:
         features: float32 (Q, K, F).
         matches: K candidates of each of Q questions.
-        table: of the index.
-        owners: of each question, the concepts that have its name.
+        table: table of the index.
+        owners: for each question, the concepts with its name.
     """
     found, share, names = (NAMES.index(name) for name in ("names_found", "share_found", "names"))
     for place, owning in enumerate(owners):
@@ -146,21 +147,21 @@ def _count_without(
 
 
 _FEWEST: Final = 30
-"""Terms that somebody looked at that ranker and confidences learn from at least."""
+"""Smallest number of terms, looked at by a reviewer, from which ranker and confidences learn."""
 
 _MOST: Final = 1000
-"""Terms that they learn from at most, the last ones: more take longer than they are worth."""
+"""Largest number of terms from which they learn, the most recent ones; further terms improve little."""
 
 
 def learn(project: Project, index: Index) -> Learned:
-    """Learn from what was decided, keep it in the project, and let all undecided terms be linked again.
+    """Learn from the decisions, save the result in the project, and mark all undecided terms for linking again.
 
     Args:
-        project: opened to write.
-        index: the index of the project, as it is without what was learned.
+        project: project opened for writing.
+        index: the index of the project, without anything learned.
 
     Raises:
-        InputError: nothing is decided that teaches anything.
+        InputError: there are no decisions to learn from.
         ReadOnlyError, NotSavedError: it cannot be saved.
     """
     last = last_entry(project)
@@ -174,7 +175,7 @@ def learn(project: Project, index: Index) -> Learned:
 
 
 def forget(project: Project) -> bool:
-    """Forget what was learned, and let all undecided terms be linked again; whether there was anything.
+    """Forget what was learned, mark all undecided terms for linking again; return whether anything was learned.
 
     Raises:
         ReadOnlyError, NotSavedError: it cannot be saved.
@@ -186,13 +187,13 @@ def forget(project: Project) -> bool:
 
 
 def learn_from(taught: Sequence[Lesson], index: Index) -> Learned:
-    """Learn names from all lessons, and from those that somebody looked at order and confidence.
+    """Learn names from all lessons; learn ranker and calibration from lessons that a reviewer looked at.
 
-    These change where they prove better on terms that they did not learn from, and only then.
+    Ranker and calibration change only if they prove better in cross-validation.
 
     Args:
         taught: decided terms.
-        index: without what was learned.
+        index: the index without anything learned.
     """
     started = perf_counter()
     overlay = Overlay.of(taught)
@@ -236,7 +237,7 @@ def learn_from(taught: Sequence[Lesson], index: Index) -> Learned:
 
 
 def _proof(before: float, after: float, *, taken: bool) -> dict[str, Any]:
-    """Report a measure before and after, cross-validated."""
+    """Report a cross-validated measure before and after."""
     return {"before": round(before, 4), "after": round(after, 4), "taken": taken}
 
 

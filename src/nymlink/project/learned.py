@@ -1,4 +1,4 @@
-"""What a project has learned: kept in its file, small, and applied to its index as it is opened."""
+"""What a project has learned: stored in its file, and applied to its index on opening."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from nymlink.rank.trees import Trees
 
 VERSION: Final = 1
 PROPERTY: Final = "learned"
-"""The property of a project file that holds it."""
+"""Name of the property of the project file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What decisions taught.
+    """Names, ranker trees and calibration learned from decisions.
 
     Attributes:
         overlay: decided terms.
-        trees: to add to the ranker of the index; ``None`` for none.
-        calibration: in place of that of the index; ``None`` for that.
-        base: digest of what the index had learned itself, to which trees and calibration fit.
-        report: what it learned from, when, and how much better it proved, as JSON values.
+        trees: trees to add to the ranker of the index; ``None`` for none.
+        calibration: replaces that of the index; ``None`` to keep it.
+        base: digest of the index's own ranker and calibration, to which trees and calibration fit.
+        report: training data, time, and improvement, as JSON values.
     """
 
     overlay: Overlay
@@ -48,10 +48,10 @@ class Learned:
 
     @classmethod
     def of(cls, project: Project) -> Learned | None:
-        """Read what a project has learned; ``None`` where it has not.
+        """Read what a project has learned; ``None`` if it has not learned yet.
 
         Raises:
-            ProjectError: it is damaged, or of a newer version.
+            ProjectError: the stored value is damaged, or of a newer version.
         """
         value = project.property(PROPERTY)
         if value is None:
@@ -95,11 +95,11 @@ class LearnedLinker:
 
     Args:
         index: the index of the project.
-        learned: what it has learned; ``None`` for nothing.
-        target_precision: as of a linker.
+        learned: names, trees and calibration; ``None`` for nothing.
+        target_precision: see :class:`~nymlink.linking.linker.Linker`.
 
     Attributes:
-        index: with decided terms as names; the same where nothing was learned.
+        index: the index with decided terms as names; unchanged if nothing was learned.
     """
 
     def __init__(self, index: Index, learned: Learned | None, *, target_precision: float | None = None) -> None:
@@ -108,7 +108,7 @@ class LearnedLinker:
         self._linker = Linker(self.index, top_k=CANDIDATES, target_precision=target_precision)
 
     def link(self, mentions: Sequence[Mention]) -> list[Link]:
-        """Link terms; those that equal decided ones to what these were given, see :meth:`Overlay.recall`."""
+        """Link terms; terms equal to decided ones get the decided concept, see :meth:`Overlay.recall`."""
         links = self._linker.link(mentions)
         if self._learned is None:
             return links
@@ -126,7 +126,7 @@ def digest_of_learned(index: Index) -> str:
 def _applied(index: Index, learned: Learned) -> Index:
     extended = learned.overlay.extend(index)
     if learned.base != digest_of_learned(index):
-        # The index was given another ranker or calibration since: only names are as they were.
+        # The index got another ranker or calibration since: only the names still apply.
         return extended
     calibration = index.calibration if learned.calibration is None else learned.calibration.to_dict()
     ranker = Ranker.of(index)

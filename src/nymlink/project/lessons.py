@@ -1,4 +1,4 @@
-"""What decisions teach: names that an index is given."""
+"""Lessons from decisions, and the names that an index gets from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LOOKED_AT: Final = ("review", "import", "release")
-"""Origins of decisions that somebody made looking at the term: the others only say again what the linker said."""
+"""Origins of decisions for which a reviewer looked at the term; others only repeat the linker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Lesson:
 
     Attributes:
         mention: the term.
-        targets: the concepts that it means; none where it means none of the vocabulary.
-        looked_at: whether somebody looked at it; not where it was accepted with many others.
+        targets: the concepts that it means; empty if it means none of the vocabulary.
+        looked_at: whether a reviewer looked at it; false if it was accepted together with others.
     """
 
     mention: Mention
@@ -46,7 +46,7 @@ class Lesson:
 
 
 def lessons(project: Project) -> list[Lesson]:
-    """List what was decided, the last at the end; not what was flagged, or what reviewers disagree on."""
+    """List the decisions, the latest last; without flagged terms and terms on which reviewers disagree."""
     with project.reading() as connection:
         rows = connection.execute(
             "SELECT term.text, term.language, term.type, decision.targets, decision.origin "
@@ -72,10 +72,10 @@ _KINDS: Final[Mapping[Relation, str]] = {
     "narrower": "broad",
     "related": "related",
 }
-"""Kind of the name that a term becomes, by how its concept is to it."""
+"""Relation of the concept to the term → kind of the name that the term becomes."""
 
 _NOT: Final = 0.01
-"""Confidence of a link of a term that is known to mean nothing of the vocabulary."""
+"""Confidence of a link for a term that is known to mean no concept of the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ class Decided:
     """A decided term.
 
     Attributes:
-        text: as it was written.
-        concept_id: what it means; empty for none of the vocabulary.
-        kind: what kind of name it is.
+        text: the term as written.
+        concept_id: its concept; empty if it means none of the vocabulary.
+        kind: kind of the name.
         lang: code of its language.
     """
 
@@ -99,10 +99,10 @@ class Decided:
 
 
 class Overlay:
-    """Decided terms.
+    """Decided terms as additional names.
 
     Args:
-        decided: in any order.
+        decided: decided terms in any order.
     """
 
     def __init__(self, decided: Iterable[Decided]) -> None:
@@ -110,7 +110,7 @@ class Overlay:
 
     @classmethod
     def of(cls, lessons: Sequence[Lesson]) -> Overlay:
-        """Make names of lessons; a term that means several concepts at once is a name of none of them."""
+        """Make names from lessons; a term with several concepts becomes a name of none."""
         return cls(
             Decided(
                 lesson.mention.text,
@@ -124,9 +124,9 @@ class Overlay:
         )
 
     def extend(self, index: Index) -> Index:
-        """Search the names, too, of concepts that the index has.
+        """Add the terms as names of concepts that the index has.
 
-        A term that is a name of the vocabulary already is not added: :meth:`recall` knows what it was given.
+        A term that is a name of the vocabulary already is not added; :meth:`recall` applies its decision.
         """
         builder = TableBuilder()
         for each in self.decided:
@@ -136,15 +136,15 @@ class Overlay:
         return index.with_names(_SOURCE, builder.build()) if len(builder) else index
 
     def recall(self, link: Link, vocabulary: Vocabulary, surest: float | None) -> Link:
-        """Put the concept first that an equal term was given, or say that it means none.
+        """Put the concept decided for an equal term first, or make the link NIL if that is the decision.
 
-        Terms are equal that differ in case and punctuation only. Where such terms were decided differently, the
+        Terms are equal if they differ only in case and punctuation. If equal terms were decided differently, the
         link stays as it is.
 
         Args:
-            link: of a term.
-            vocabulary: of the concepts.
-            surest: the confidence of a name of one concept alone; ``None`` where there are no confidences.
+            link: link of a term.
+            vocabulary: the vocabulary.
+            surest: the confidence of a name of one concept alone; ``None`` if there are no confidences.
         """
         known = self._known.get(normalise(link.mention.text), ())
         if len(known) != 1:
@@ -174,7 +174,7 @@ class Overlay:
 
     @cached_property
     def _known(self) -> Mapping[str, tuple[Decided, ...]]:
-        """What the terms of each normal form mean: the first one of each concept."""
+        """Decisions on the terms of each normal form: the first one for each concept."""
         known: dict[str, dict[str, Decided]] = defaultdict(dict)
         for each in self.decided:
             known[normalise(each.text)].setdefault(each.concept_id, each)
@@ -190,16 +190,16 @@ class Overlay:
 
 
 def write_names(project: Project, target: Path | TextIO) -> int:
-    """Write what was decided as a table of names in the format ``shared-table``.
+    """Write the decisions as a table of names in the format ``shared-table``.
 
-    It is read by whatever reads vocabularies: with the vocabulary itself it makes one that has these names.
+    All commands that read vocabularies can read it; together with the vocabulary it gives one with these names.
 
     Args:
-        project: what was decided in it, whether learned from or not.
+        project: project with the decisions, whether learned from or not.
         target: the table, which is replaced in one step, or a stream.
 
     Returns:
-        The number of names.
+        Number of names.
 
     Raises:
         OutputError: it cannot be written.

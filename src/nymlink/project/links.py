@@ -1,4 +1,4 @@
-"""Links of terms: made, kept as JSON values, and read back."""
+"""Links of terms: made, stored as JSON values, and read back."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from nymlink.project.rows import ProjectError, stored
 from nymlink.vocabulary.concepts import Name
 
 CANDIDATES: Final = 10
-"""Candidates of a term that are kept."""
+"""Number of candidates that are stored for a term."""
 
 _FIELDS: Final = ("meanings", "ordinary", "tied", "settled")
-"""What a link knows beyond its JSON values, from which its notes are made."""
+"""Fields of a link that its JSON values lack, but its notes need."""
 
 
 def waiting_terms(project: Project, most: int) -> list[tuple[int, Mention]]:
-    """List terms that are to be linked, those that occur most often first.
+    """List terms that wait for linking, the most frequent first.
 
     Args:
-        project: where.
-        most: how many.
+        project: the project.
+        most: largest number of terms.
     """
     with project.reading() as connection:
         rows = connection.execute(
@@ -71,10 +71,9 @@ def store_links(project: Project, links: Iterable[tuple[int, Link | None]]) -> N
 
 
 def margin(link: Link) -> float | None:
-    """Say how much better the first candidate's score is than the second's; ``None`` without candidates.
+    """Compute the lead of the first candidate's score over the second's; ``None`` without candidates.
 
-    An only candidate is ahead by its score. Where a ranker put them in another order than their scores, it is
-    below 0.
+    For a single candidate, this is its score. It is negative if a ranker put a candidate with a lower score first.
     """
     if not link.candidates:
         return None
@@ -83,7 +82,7 @@ def margin(link: Link) -> float | None:
 
 
 def link_values(link: Link) -> dict[str, Any]:
-    """Write a link as JSON values from which it can be made again."""
+    """Write a link as JSON values that :func:`link_of` reads."""
     value = link.to_dict()
     value["also"] = {name: getattr(link, name) for name in _FIELDS} | {"left_out": list(link.left_out)}
     value["parts"] = [link_values(part) for part in link.parts]
@@ -91,7 +90,7 @@ def link_values(link: Link) -> dict[str, Any]:
 
 
 def kept_link(text: str | None, mention: Mention) -> Link | None:
-    """Read the link of a term; ``None`` where it has none, or one that cannot be read."""
+    """Read the link of a term; ``None`` if it has none or it cannot be read."""
     try:
         return None if text is None else link_of(stored(text), mention)
     except (ProjectError, LookupError, TypeError, AttributeError):
@@ -99,7 +98,7 @@ def kept_link(text: str | None, mention: Mention) -> Link | None:
 
 
 def link_of(value: Mapping[str, Any], mention: Mention) -> Link:
-    """Make a link of the result of :func:`link_values`."""
+    """Rebuild a link from :func:`link_values`."""
     also = value["also"]
     return Link(
         mention,
@@ -118,20 +117,20 @@ def link_of(value: Mapping[str, Any], mention: Mention) -> Link:
 
 
 _TOGETHER: Final = 64
-"""Terms that are linked and saved together: what is lost at most when the process is killed."""
+"""Number of terms that are linked and saved together; at most these are lost if the process is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far linking is.
+    """Progress of linking.
 
     Attributes:
-        done: terms that are linked, or cannot be.
+        done: terms that are linked, or cannot be linked.
         total: all terms.
-        failed: those that cannot be.
-        per_second: how many were linked in a second, since it began; ``None`` where nothing is being linked.
-        state: ``"linking"``, ``"done"``, ``"stopped"`` on demand, or ``"waiting"`` for someone to go on.
-        problem: why it does not go on, in words; ``None`` where nothing is wrong.
+        failed: terms that cannot be linked.
+        per_second: terms linked per second since the start; ``None`` if nothing is being linked.
+        state: ``"linking"``, ``"done"``, ``"stopped"`` on request, or ``"waiting"`` for a user to continue.
+        problem: why linking has stopped, in words; ``None`` if nothing is wrong.
     """
 
     done: int
@@ -161,16 +160,16 @@ def link_waiting(
     stop: Event | None = None,
     report: Callable[[int, float], None] = lambda *_: None,
 ) -> None:
-    """Link all terms that wait, the most frequent first.
+    """Link all waiting terms, the most frequent first.
 
     Args:
-        project: opened to write.
-        link: makes a link of each mention, in order.
-        stop: ends it between two portions when it is set.
-        report: called after each portion with the number of terms linked so far, and the seconds since the start.
+        project: project opened for writing.
+        link: returns a link for each mention, in order.
+        stop: when set, linking ends after the current batch.
+        report: called after each batch with the number of terms linked so far, and the seconds since the start.
 
     Raises:
-        ReadOnlyError, NotSavedError: links cannot be saved; those before are.
+        ReadOnlyError, NotSavedError: links cannot be saved; earlier links are saved.
     """
     started, done = monotonic(), 0
     while (stop is None or not stop.is_set()) and (portion := waiting_terms(project, _TOGETHER)):
@@ -184,7 +183,7 @@ def link_waiting(
 def _linked(
     mentions: Sequence[Mention], link: Callable[[Sequence[Mention]], Sequence[Link]]
 ) -> Sequence[Link | None]:
-    """Link mentions together; one by one where one of them is refused, which gets no link."""
+    """Link mentions together; if one is refused, link them one by one, and give the refused one no link."""
     try:
         return link(mentions)
     except NymlinkError:

@@ -1,4 +1,4 @@
-"""A project: the file of a review, opened to read or to write, and searched for damage."""
+"""A project: the file of a review, opened for reading or writing, and checked for damage."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ _LONGEST_TITLE: Final = 300
 
 
 class Project:
-    """The file of a review. Threads may share one; other processes cannot write to it meanwhile.
+    """The file of a review. Threads may share a project.
+
+    While it is open for writing, no other process can write to it.
 
     Args:
         path: the file.
-        writes: whether it is written to.
+        writes: whether to open it for writing.
 
     Raises:
         ProjectError: the file is missing, damaged, of a newer version, or no project.
-        LockedError: another process writes to it.
-        NotSavedError: it cannot be written to: the disk is full, for example.
+        LockedError: another process has it open for writing.
+        NotSavedError: it cannot be written to, for example because the disk is full.
     """
 
     def __init__(self, path: str | Path, *, writes: bool = True) -> None:
@@ -47,7 +49,7 @@ class Project:
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """What was wrong with rows that were set aside when it was opened."""
+        """Descriptions of the damaged rows that were set aside on opening."""
         return self._database.wrong
 
     @classmethod
@@ -55,14 +57,14 @@ class Project:
         """Make a project file.
 
         Args:
-            path: where.
+            path: the file.
             index: the index that terms are linked to.
-            title: what it is called; without one as its file.
+            title: its title; by default the name of the file.
 
         Raises:
             InputError: the title is too long.
-            NotSavedError: there is such a file already, or it cannot be written.
-            LockedError: another process makes it.
+            NotSavedError: the file exists already, or cannot be written.
+            LockedError: another process is making it.
         """
         title = " ".join(title.split()) or Path(path).name.removesuffix(ENDING)
         if len(title) > _LONGEST_TITLE:
@@ -83,7 +85,7 @@ class Project:
         self.close()
 
     def close(self) -> None:
-        """Close the file, and let others write to it."""
+        """Close the file, and release the lock for other processes."""
         self._database.close()
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -96,17 +98,17 @@ class Project:
 
     @property
     def writes(self) -> bool:
-        """Whether it was opened to write."""
+        """Whether it was opened for writing."""
         return self._database.writes
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
         return str(self.property("title", self.path.name.removesuffix(ENDING)))
 
     @property
     def created(self) -> int:
-        """When it was made, in milliseconds since 1970 in UTC."""
+        """Time of its creation, in milliseconds since 1970 in UTC."""
         return int(self.property("created", 0))
 
     @property
@@ -139,7 +141,7 @@ def store_property(connection: sqlite3.Connection, name: str, value: Any) -> Non
 
 
 def now() -> int:
-    """The time, in milliseconds since 1970 in UTC."""
+    """The current time, in milliseconds since 1970 in UTC."""
     return time.time_ns() // 1_000_000
 
 
@@ -147,7 +149,7 @@ _HEADER: Final = b"SQLite format 3\0"
 
 
 def is_project(path: Path) -> bool:
-    """Whether a path is a file that begins as projects do, or that is called as one."""
+    """Whether a file begins like a project, or has the ending of one."""
     if not path.is_file():
         return False
     with open(path, "rb") as file:
@@ -155,10 +157,11 @@ def is_project(path: Path) -> bool:
 
 
 def find_damage(path: Path) -> list[str]:
-    """Check a project: a message for each kind of damage.
+    """Check a project; return a message for each kind of damage.
 
-    The seal of a project at rest is compared, SQLite checks all pages, keys and indexes, and what is kept of the
-    log for speed (which decision of a reviewer counts, what decisions are equal) is made again from the log.
+    The seal of a closed project is compared. SQLite checks all pages, keys and indexes. Values that are derived
+    from the log for speed (the current decision of a reviewer, equality of decisions) are computed again from the
+    log.
     """
     try:
         with warnings.catch_warnings(action="ignore"):

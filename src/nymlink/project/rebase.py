@@ -1,4 +1,4 @@
-"""Apply the decisions of a project to another release of its vocabulary, and show what that changed."""
+"""Apply the decisions of a project to another release of its vocabulary, and record the changes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from nymlink.project.rows import CHANGES, Decision, Target, Verdict, stored
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]
-"""A concept that a term was given is not in the vocabulary any more; is obsolete, and several or none replace it;
-is replaced by one other; has another preferred name. Or another concept is now found first that was not before."""
+"""Changes to the concept of a term: it is gone from the vocabulary; it is obsolete with several or no
+replacements; one concept replaces it; its preferred name differs; or another concept is now found first that was
+no candidate before."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What became of a concept."""
+    """The change of a concept."""
 
     kind: Kind
     target: Target
@@ -30,20 +31,20 @@ class _Change:
 
 
 def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> dict[str, int]:
-    """Apply the decisions of a project to another vocabulary, and let all its terms be linked to it.
+    """Apply the decisions of a project to another vocabulary, and mark all its terms for linking to it.
 
-    A concept that one other replaces is exchanged for that; a term with a concept that is gone, or obsolete with
-    several or no replacements, is flagged. Both are new entries of the log (origin ``"release"``), in the name of
-    the reviewer who had decided. What has changed is kept until a term is decided anew. Better candidates are
-    known when all is linked: :func:`note_better`.
+    A concept with exactly one replacement is replaced. A term is flagged if its concept is gone, or is obsolete
+    with several or no replacements. Both are new entries of the log (origin ``"release"``) in the name of the
+    reviewer of the decision. Changes are kept until a term is decided again. Better candidates are known after
+    linking: :func:`note_better`.
 
     Args:
-        project: opened to write.
+        project: project opened for writing.
         index: the index of the vocabulary.
         vocabulary: the other release.
 
     Returns:
-        How many terms changed, by kind.
+        Number of changed terms, by kind.
 
     Raises:
         ReadOnlyError, NotSavedError: it cannot be saved; nothing is changed.
@@ -57,7 +58,7 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
         ).fetchall()
         for row in rows:
             _apply(connection, Decision.of(row), vocabulary)
-        # What was found before is compared with what will be.
+        # Keep the links: new candidates are compared with the earlier ones.
         connection.execute("UPDATE term SET state = 'waiting'")
         connection.execute("UPDATE property SET value = ? WHERE name = 'index'", (json.dumps(index.to_dict()),))
         connection.execute(
@@ -77,13 +78,13 @@ def count_changes(project: Project) -> dict[str, int]:
 
 
 def note_better(connection: sqlite3.Connection, term: int, before: Link | None, link: dict[str, Any]) -> None:
-    """Note, in the transaction of the caller, where a term has a better candidate than it had.
+    """Note, in the transaction of the caller, that a term has a better candidate than before.
 
-    That is a first candidate that is none of the concepts that the term was given, and was no candidate before.
+    A better candidate is a first candidate that is none of the term's concepts, and was no candidate before.
 
     Args:
-        connection: of the transaction.
-        term: its number.
+        connection: connection in a transaction.
+        term: number of the term.
         before: its link before; ``None`` for none.
         link: its link now, as JSON values.
     """
@@ -107,7 +108,7 @@ def note_better(connection: sqlite3.Connection, term: int, before: Link | None, 
 
 
 def _apply(connection: sqlite3.Connection, decided: Decision, vocabulary: Vocabulary) -> None:
-    """Apply a decision: note what changed, and append what it is now where that is another one."""
+    """Apply a decision: note the changes, and append the new decision if it differs."""
     changes = [_change(target, vocabulary) for target in decided.targets]
     for change in changes:
         if change is not None:
@@ -138,7 +139,7 @@ def _targets_now(decided: Decision, changes: Sequence[_Change | None]) -> tuple[
 
 
 def _change(target: Target, vocabulary: Vocabulary) -> _Change | None:
-    """Say what became of a concept; ``None`` where it is as it was."""
+    """Describe the change of a concept; ``None`` if it is unchanged."""
     row = vocabulary.row(target.concept_id)
     live = row is not None and not vocabulary.concept(row).obsolete
     if row is not None and live:

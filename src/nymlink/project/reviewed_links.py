@@ -17,7 +17,7 @@ from nymlink.project.rows import Decision, Relation, Target, stored
 from nymlink.vocabulary.concepts import Name
 
 _FILE: Final = "file"
-"""The column that says which file a row is of, where there are several."""
+"""Column with the name of a row's file, if there are several files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class TableRow:
 
     Attributes:
         file: number of its file.
-        number: its own, in the file.
-        term: number of its term; ``None`` where it has none.
-        code: of the term.
-        frequency: how often the term occurs by this row.
-        cells: as its file has them.
-        record: its cells, as many as the table has columns.
+        number: number of the row in the file.
+        term: number of its term; ``None`` if it has none.
+        code: code of the term.
+        frequency: frequency of the term in this row.
+        cells: cells as in the file.
+        record: its cells, one for each column of the joined table.
     """
 
     file: int
@@ -44,7 +44,7 @@ class TableRow:
 
 
 class ProjectTable:
-    """All rows of a project, under the columns of all its files; of several files each row says which it is of.
+    """All rows of a project under the joined columns of its files; with several files, each row names its file.
 
     Attributes:
         layout: its header.
@@ -98,7 +98,7 @@ class ProjectTable:
 
 
 def link_of_row(row: TableRow, terms: Mapping[int, ReviewedTerm]) -> Link:
-    """Return the link of the term of a row, with its code and frequency; an empty one for a row without a term."""
+    """Return the link of a row's term, with its code and frequency; an empty link for a row without a term."""
     if row.term is None:
         return Link(Mention(""), "", nil=True)
     link = terms[row.term].link
@@ -106,7 +106,7 @@ def link_of_row(row: TableRow, terms: Mapping[int, ReviewedTerm]) -> Link:
 
 
 def _union(headers: list[list[str]]) -> list[str]:
-    """Join headers: a name that a header has twice is there twice."""
+    """Join headers; a name that occurs twice in a header occurs twice in the result."""
     joined: list[str] = []
     for header in headers:
         for name in dict.fromkeys(header):
@@ -115,7 +115,7 @@ def _union(headers: list[list[str]]) -> list[str]:
 
 
 def _places(header: list[str], joined: list[str]) -> list[int]:
-    """Say where each column of a header is in the joined one."""
+    """Find the place of each column of a header in the joined header."""
     places: list[int] = []
     for name in header:
         places.append(next(at for at, other in enumerate(joined) if other == name and at not in places))
@@ -128,18 +128,18 @@ _RELATIONS: Final[Mapping[Relation, TermRelation]] = {
     "narrower": "broader",
     "related": "related",
 }
-"""How a term is to a concept, by how the concept is to the term."""
+"""Relation of the term to the concept, by the relation of the concept to the term."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedTerm:
-    """A term, its link, and what was decided of it.
+    """A term with its link and decision.
 
     Attributes:
         id: its number.
         text: the term.
-        link: its link: with its candidates, or with the concepts that it was given.
-        decision: the last of any reviewer; ``None`` where there is none.
+        link: its link, with its candidates or with the decided concepts.
+        decision: the last decision of any reviewer; ``None`` if there is none.
     """
 
     id: int
@@ -149,7 +149,7 @@ class ReviewedTerm:
 
     @property
     def is_decided(self) -> bool:
-        """Whether it was given concepts, or none."""
+        """Whether its verdict is concept or nil."""
         return self.decision is not None and self.decision.verdict in ("concept", "nil")
 
 
@@ -157,8 +157,8 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
     """Read all terms of a project, by their numbers.
 
     Args:
-        project: where.
-        candidates: how many candidates a link has at most of a term that nobody decided.
+        project: the project.
+        candidates: largest number of candidates of the link of an undecided term.
     """
     with project.reading() as connection:
         decisions = {
@@ -176,7 +176,7 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
     found = {}
     for row in rows:
         mention = mention_of(row["text"], row["language"], row["type"])
-        # What is not linked yet means nothing yet.
+        # A term that is not linked yet has no concept.
         link = kept_link(row["link"], mention) or Link(mention, "", nil=True)
         decision = decisions.get(row["id"])
         if decision is None:
@@ -188,7 +188,7 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
 
 
 def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
-    """Put what was decided in the place of the candidates; of a flagged term without targets, beside the first."""
+    """Replace the candidates by the decided concepts; a flagged term without targets keeps its first candidate."""
     if decision.verdict == "open":
         return link
     review = Review(
@@ -215,7 +215,7 @@ def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
 
 
 def _candidate(target: Target) -> Candidate:
-    """Make a candidate of a concept that no search had found."""
+    """Make a candidate for a concept that no search found."""
     name = target.name or target.concept_id
     nothing: dict[str, Any] = {}
     return Candidate(target.concept_id, name, Name(name, target.concept_id, kind="preferred"), 0.0, nothing)

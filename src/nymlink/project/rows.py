@@ -1,4 +1,4 @@
-"""Rows of a project, and errors about them."""
+"""Rows of the project file, and errors about projects."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from nymlink.core.errors import NymlinkError, OutputError, StoreError, UnknownNa
 
 
 class ProjectError(StoreError):
-    """A project file that is missing, damaged, of a newer version, or none."""
+    """A project file is missing, damaged, of a newer version, or not a project."""
 
 
 class UnknownTermError(UnknownNameError):
-    """A number that no term of the project has."""
+    """No term of the project has this number."""
 
 
 class LockedError(NymlinkError):
-    """A project file that another process writes to."""
+    """Another process has the project file open for writing."""
 
 
 class ReadOnlyError(NymlinkError):
-    """A project in which nothing can be decided now: it was opened to read, or its vocabulary is not the same."""
+    """Nothing can be decided in this project now: it was opened for reading only, or its vocabulary differs."""
 
 
 class NotSavedError(OutputError):
-    """Something could not be written: the disk is full, or not ours to write. What was saved before is kept."""
+    """Something could not be written: the disk is full, or permission is missing. Earlier changes are kept."""
 
 
 class ConflictError(NymlinkError):
-    """A decision made on what is no longer so.
+    """The reviewer has seen an outdated decision.
 
     Args:
         message: what was wrong, and what to do.
-        present: the decision that there is now, as JSON values; ``None`` for none.
+        present: the current decision, as JSON values; ``None`` for none.
     """
 
     def __init__(self, message: str, present: dict[str, Any] | None) -> None:
@@ -45,10 +45,10 @@ class ConflictError(NymlinkError):
 
 
 def stored(text: str) -> Any:
-    """Read a value.
+    """Read a JSON value.
 
     Raises:
-        ProjectError: it is damaged.
+        ProjectError: the value is damaged.
     """
     try:
         return json.loads(text)
@@ -57,31 +57,32 @@ def stored(text: str) -> Any:
 
 
 Verdict = Literal["concept", "nil", "flag", "open"]
-"""The term means concepts; none of the vocabulary; is to be looked at again; is not decided any more."""
+"""The term means concepts; it means none of the vocabulary; it must be looked at again; its decision was
+undone."""
 
 Relation = Literal["exact", "broader", "narrower", "related"]
-"""How a concept is to a term: it is what the term means, broader, narrower, or related."""
+"""Relation of a concept to a term: exactly its meaning, broader, narrower, or related."""
 
 Origin = Literal["review", "accept", "import", "release", "undo"]
-"""A reviewer decided this term; or many that were sure enough; it was read from a file; a release of the
-vocabulary changed what was decided; or it was undone."""
+"""How a decision was made: by a reviewer on this term; by accepting many terms with a high confidence; by import
+from a file; by a release of the vocabulary that changed it; or by undoing it."""
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 RELATIONS: Final[tuple[Relation, ...]] = get_args(Relation)
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 CHANGES: Final = ("gone", "obsolete", "replaced", "renamed", "better")
-"""What another release of a vocabulary may change for a term."""
+"""Changes that another release of a vocabulary may make to a term."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A concept that a term was given.
+    """A concept chosen for a term.
 
     Attributes:
         concept_id: the concept.
-        name: its preferred name when it was given.
-        relation: how it is to the term.
-        details: what a file that it was read from says of it, by that file's columns.
+        name: its preferred name at that time.
+        relation: relation of the concept to the term.
+        details: further cells of the file that it was read from, by column.
     """
 
     concept_id: str
@@ -98,20 +99,19 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a reviewer decided of a term.
+    """A reviewer's decision on a term.
 
     Attributes:
-        id: its number in the project; later ones are greater.
+        id: its number in the project; later decisions have greater numbers.
         term: number of the term.
         reviewer: who decided.
         at: when, in milliseconds since 1970 in UTC.
-        verdict: what.
-        targets: the concepts; of a flagged term those that it may mean.
-        comment: what the reviewer said of it.
-        origin: how it came about.
-        batch: number of the first decision of those that were made, and are undone, at once; ``None`` for one
-            alone.
-        details: what a file that it was read from says of it, by that file's columns.
+        verdict: the verdict.
+        targets: the concepts; for a flagged term, the concepts that it may mean.
+        comment: remark of the reviewer.
+        origin: how the decision was made.
+        batch: number of the first decision of its batch, made and undone together; ``None`` for a single decision.
+        details: further cells of the file that it was read from, by column.
     """
 
     id: int
@@ -155,7 +155,7 @@ class Decision:
 
 
 def essence(verdict: Verdict, targets: Sequence[Target]) -> str:
-    """Write what two decisions must have in common to agree."""
+    """Write a text that is equal for decisions that agree."""
     if verdict != "concept":
         return verdict
     return " ".join(sorted(f"{target.relation}:{target.concept_id}" for target in targets))

@@ -1,4 +1,4 @@
-"""Decisions that files state."""
+"""Read the decisions in files."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _TABLE: Final = files("nymlink.project") / "data" / "stated.tsv"
 
 @dataclass(frozen=True, slots=True)
 class StatedDecision:
-    """A decision that a file states.
+    """A decision in a file.
 
     Attributes:
-        line: where, in the file.
+        line: its line in the file.
         text: the term.
-        verdict: what was decided.
+        verdict: the verdict.
         targets: the concepts.
-        reviewer: who; empty where it is not stated.
-        at: when, in milliseconds since 1970 in UTC; ``None`` where it is not stated.
-        comment: what the reviewer said of it.
-        assigned: to whom it is assigned; empty for nobody.
+        reviewer: who decided; empty if not stated.
+        at: when, in milliseconds since 1970 in UTC; ``None`` if not stated.
+        comment: remark of the reviewer.
+        assigned: person that the term is assigned to; empty for nobody.
     """
 
     line: int
@@ -49,14 +49,14 @@ class StatedDecision:
 
 @cache
 def meanings(format: str, column: str) -> Mapping[str, str]:
-    """Read what the values of a column of a format mean to a project."""
+    """Read the table that maps the values of a format's column to those of a project."""
     lines = _TABLE.read_text(encoding="utf-8").splitlines()[1:]
     rows = (line.split("\t") for line in lines)
     return {stated: means for of, name, stated, means, _ in rows if (of, name) == (format, column)}
 
 
 def milliseconds(text: str) -> int | None:
-    """Read a time of ISO 8601, or a date, taken for its first moment in UTC; ``None`` for anything else."""
+    """Read a time in ISO 8601, or a date as its first moment in UTC; ``None`` for any other text."""
     try:
         time = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -80,7 +80,7 @@ def is_exported(sheet: Sheet) -> bool:
 
 @dataclass(slots=True)
 class _Draft:
-    """A decision that rows are added to: of several targets, each has a row."""
+    """A decision under construction: each of its targets has a row."""
 
     line: int
     text: str
@@ -98,9 +98,9 @@ def exported_decisions(
 
     Args:
         sheet: the table.
-        said: which column holds the terms (``mention``), where that is not to be guessed.
-        known: of the files of the project their ``header``, and under ``mention`` which column holds terms.
-        problems: gets cells that are no decision.
+        said: column of the terms (``mention``), if stated by the caller.
+        known: for each file of the project its ``header`` and its column of terms (``mention``).
+        problems: receives cells that cannot be read as decisions.
     """
     drafts: dict[tuple[str, str, int | None], _Draft] = {}
     for line, row in _json_rows(sheet) if set(_JSON) <= set(sheet.header) else _rows(sheet, said, known):
@@ -132,7 +132,7 @@ def exported_decisions(
 def _rows(
     sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table, by our names of columns."""
+    """Yield the rows of a table, with nymlink's names of columns."""
     wanted = (*REVIEW, "concept_id", "concept_name")
     places = {name: place for name in wanted if (place := _column(sheet.header, name)) is not None}
     mention = _mention(sheet, said, known)
@@ -143,7 +143,7 @@ def _rows(
 
 
 def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]) -> int:
-    """Find the column of terms among those before the ones that the export added."""
+    """Find the column of terms, which is before the columns added by the export."""
     firsts = (_column(sheet.header, name) for name in _FIRST)
     own = min((place for place in firsts if place is not None), default=len(sheet.header))
     if not said:
@@ -157,7 +157,7 @@ def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str,
 
 
 def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield a row for each target of each line of JSON."""
+    """Yield a row for each target in each line of JSON."""
     at = {name: sheet.header.index(name) for name in _JSON}
     for number, cells in sheet.rows:
         try:
@@ -176,7 +176,7 @@ def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _column(header: Sequence[str], name: str) -> int | None:
-    """Find a column that the export added; where the table had one of this name, it has another."""
+    """Find a column added by the export; it is called ``nymlink_…`` if the table already had its name."""
     for given in (f"nymlink_{name}", name):
         if given in header:
             return len(header) - 1 - list(reversed(header)).index(given)
@@ -196,15 +196,15 @@ def _relation(cell: str, sheet: Sheet, line: int, problems: Problems) -> Relatio
 
 _NOTHING: Final = "sssom:NoTermFound"
 _REVIEWERS: Final = ("reviewer_label", "reviewer_id", "author_label", "author_id", "creator_label", "creator_id")
-"""Columns that say who decided, the likeliest first."""
+"""Columns with the name of the reviewer, the likeliest first."""
 _DECIDED_AT: Final = re.compile(r"\bdecided_at=(\S+?)(?:;|$)")
 _FLAGGED: Final = re.compile(r"\bdecision=flag\b")
 
 
 def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
-    """Yield a decision for each subject of which a person decided something.
+    """Yield a decision for each subject with a mapping made or reviewed by a person.
 
-    A mapping that is negated is no target of the subject.
+    A negated mapping gives no target.
     """
     subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
     for number, cells in sheet.rows:
@@ -215,7 +215,7 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     for (_, label), rows in subjects.items():
         line, first = rows[0]
         is_flagged = _FLAGGED.search(first.get("other", "")) is not None
-        # Of a flagged subject a suggestion of a program may be stated, too.
+        # A flagged subject may also have suggestions of a program.
         chosen = [row for _, row in rows if not is_flagged or _is_justified(row)]
         targets = tuple(_sssom_targets(chosen))
         verdict: Verdict = "flag" if is_flagged else "concept" if targets else "nil"
@@ -234,7 +234,7 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
 
 
 def _is_reviewed(row: dict[str, str]) -> bool:
-    """Whether a person made or reviewed a mapping: justifications of programs alone are suggestions."""
+    """Whether a person made or reviewed a mapping; mappings justified only by programs are suggestions."""
     return _is_justified(row) or any(row.get(column, "").strip() for column in ("reviewer_id", "reviewer_label"))
 
 
@@ -259,7 +259,7 @@ def _sssom_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
 
 
 def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
-    """Yield a decision for each code that someone has decided."""
+    """Yield a decision for each code that somebody has decided on."""
     codes: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
     for number, cells in sheet.rows:
         if number not in sheet.ragged:
@@ -286,7 +286,7 @@ def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
 
 
 def _usagi_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
-    """Yield the concepts of a code, each once, with what they are mapped for where that is not their meaning."""
+    """Yield the concepts of a code, each once, with the mapping type if it is not the meaning (``MAPS_TO``)."""
     seen = set()
     for row in rows:
         concept = row["conceptId"].strip()

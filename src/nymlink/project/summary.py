@@ -1,4 +1,4 @@
-"""Sum a project up: coverage, changes, agreement of reviewers (Cohen's kappa)."""
+"""Summarise a project: coverage, changes, agreement of reviewers (Cohen's kappa)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nymlink.project.rows import Decision, stored
 
 
 def agreements(project: Project) -> list[dict[str, Any]]:
-    """Measure the agreement of each two reviewers who decided the same terms.
+    """Measure the agreement of each pair of reviewers with decisions on the same terms.
 
     Returns:
-        For each pair ``reviewers``, the number of ``terms`` that both decided, of those on which they ``agree``,
-        and ``kappa``, ``None`` where it is not defined: all have the same decision.
+        For each pair: ``reviewers``; ``terms``, the number of terms that both decided on; ``agree``, the number on
+        which they agree; and ``kappa``, ``None`` if all their decisions are the same.
     """
     with project.reading() as connection:
         rows = connection.execute(
@@ -45,13 +45,13 @@ def agreements(project: Project) -> list[dict[str, Any]]:
 
 
 def cohens_kappa(labels: Sequence[tuple[str, str]]) -> float | None:
-    """Compute Cohen's kappa: agreement beyond what chance gives, 1 for complete, 0 for that of chance.
+    """Compute Cohen's kappa, the agreement beyond chance: 1 for complete agreement, 0 for agreement by chance.
 
     Args:
-        labels: of each term what one and what the other reviewer decided.
+        labels: for each term the decisions of both reviewers.
 
     Returns:
-        Kappa; ``None`` where it is not defined, as chance alone would agree on all.
+        Kappa; ``None`` if chance alone would give complete agreement.
     """
     total = len(labels)
     agreed = sum(one == other for one, other in labels) / total
@@ -61,16 +61,16 @@ def cohens_kappa(labels: Sequence[tuple[str, str]]) -> float | None:
 
 
 def changes_after(project: Project, after: int, *, limit: int = 5000) -> dict[str, Any]:
-    """Tell which terms were decided after an entry of the log, and what counts for them now.
+    """List the terms decided after an entry of the log, with the current decisions.
 
     Args:
-        project: where.
-        after: number of the last entry that is known; 0 for none.
-        limit: how many entries at most; the rest comes when it is asked again.
+        project: the project.
+        after: number of the last known entry; 0 for none.
+        limit: largest number of entries; call again for the rest.
 
     Returns:
-        ``last``, the number of the last entry that is told, and ``decisions``: for each term and reviewer the
-        decision that counts now, or ``None`` where all were undone.
+        ``last``, the number of the last entry that is included, and ``decisions``: for each term and reviewer the
+        decision that counts now, or ``None`` if all were undone.
     """
     with project.reading() as connection:
         entries = connection.execute(
@@ -105,7 +105,7 @@ def last_entry(project: Project) -> int:
 
 
 def short_summary(project: Project) -> dict[str, Any]:
-    """Sum a project up in a line of a list."""
+    """Summarise a project for one line of a list."""
     with project.reading() as connection:
         terms, rows = connection.execute("SELECT count(*), coalesce(sum(rows), 0) FROM term").fetchone()
         decided, rows_decided = connection.execute(
@@ -124,14 +124,14 @@ def short_summary(project: Project) -> dict[str, Any]:
 
 
 def summary(project: Project) -> dict[str, Any]:
-    """Sum a project up.
+    """Summarise a project.
 
     Returns:
-        That of :func:`short_summary`; ``states`` (of linking) and ``verdicts`` with their numbers of terms;
-        ``coverage``: the shares of terms, rows and occurrences (``frequency``) that are given a concept or none;
-        ``reviewers`` with their numbers of decided and assigned terms; ``agreement`` of each two;
-        ``disagreements``; ``changed``, what another release changed; ``files``; ``last``, the last entry of the
-        log; ``learned``, from what and how well, or ``None``; ``progress`` of linking.
+        The values of :func:`short_summary`; ``states`` (of linking) and ``verdicts`` with their numbers of terms;
+        ``coverage``: shares of terms, rows and occurrences (``frequency``) with the verdict concept or nil;
+        ``reviewers`` with their numbers of decided and assigned terms; ``agreement`` of each pair;
+        ``disagreements``; ``changed``, changes by another release; ``files``; ``last``, the last entry of the log;
+        ``learned``, the report of learning, or ``None``; ``progress`` of linking.
     """
     with project.reading() as connection:
         states = dict(connection.execute("SELECT state, count(*) FROM term GROUP BY state").fetchall())
@@ -184,6 +184,6 @@ def summary(project: Project) -> dict[str, Any]:
 
 
 def _learned(project: Project) -> Any:
-    """Say what the project has learned, as far as that can be read."""
+    """Return the report of what the project has learned, if it can be read."""
     value = project.property("learned")
     return value.get("report") if isinstance(value, dict) else None

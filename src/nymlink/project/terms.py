@@ -1,4 +1,4 @@
-"""Terms under review: lists of them, who decides them, and many accepted at once."""
+"""Terms under review: list them, assign them to reviewers, and accept many at once."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
 
 _SHORT: Final = 3
-"""Candidates in a list."""
+"""Number of candidates of a term in a list."""
 _ROWS: Final = 20
-"""Rows of the tables that are shown with a term."""
+"""Number of table rows that are shown with a term."""
 
 _VERDICT: Final = (
     "(SELECT decision.verdict FROM settled JOIN decision ON decision.id = settled.decision "
@@ -48,20 +48,20 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFilter:
-    """Which terms.
+    """A selection of terms.
 
     Attributes:
-        status: ``"open"``: not decided; ``"decided"``: given concepts, or none (``"nil"``); ``"flagged"``;
-            ``"disagreement"``: reviewers decided differently; ``"mine"``: assigned to the reviewer and not decided
-            by him or her; ``"changed"``: another release of the vocabulary changed something; ``"failed"``: could
-            not be linked.
-        reviewer: whose decisions the status is of; empty for those of any.
-        assigned: assigned to this reviewer; empty for all.
-        text: what the term contains, in any case.
-        min_confidence: confidence of the link at least.
-        max_confidence: confidence of the link at most.
-        max_margin: margin of the first candidate before the second at most.
-        min_frequency: how often it occurs at least.
+        status: ``"open"``: not decided; ``"decided"``: with the verdict concept or nil; ``"nil"``; ``"flagged"``;
+            ``"disagreement"``: reviewers decided differently; ``"mine"``: assigned to the reviewer, who has not
+            decided yet; ``"changed"``: changed by another release of the vocabulary; ``"failed"``: cannot be
+            linked.
+        reviewer: reviewer whose decisions determine the status; empty for all reviewers.
+        assigned: reviewer that the terms are assigned to; empty for all terms.
+        text: text that the term contains, ignoring case.
+        min_confidence: smallest confidence of the link.
+        max_confidence: largest confidence of the link.
+        max_margin: largest margin between the scores of the first two candidates.
+        min_frequency: smallest frequency.
     """
 
     status: Status = "all"
@@ -74,7 +74,7 @@ class TermFilter:
     min_frequency: int | None = None
 
     def where(self) -> tuple[str, dict[str, Any]]:
-        """Write the filter as a condition of SQL on the table `term`, and its parameters."""
+        """Write the filter as an SQL condition on the table `term`, with its parameters."""
         verdict = _OWN_VERDICT if self.reviewer else _VERDICT
         conditions = {
             "all": [],
@@ -105,7 +105,7 @@ class TermFilter:
 
 
 def _whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which are in no term."""
+    """Replace halves of surrogate pairs, which occur in no term."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -118,15 +118,15 @@ def list_terms(
     limit: int = 200,
     offset: int = 0,
 ) -> dict[str, Any]:
-    """List terms: the ``total`` of those that fit, and of the ``terms`` a page.
+    """List terms: the ``total`` number of matching terms, and one page of ``terms``.
 
     Args:
-        project: where.
-        which: a filter.
-        sort: by what; ``"order"`` is that of the tables. Terms that are not linked come last.
-        descending: from the greatest.
-        limit: how many.
-        offset: how many to skip.
+        project: the project.
+        which: the filter.
+        sort: order of the terms; ``"order"`` is the order of the tables. Terms that are not linked come last.
+        descending: whether to begin with the largest value.
+        limit: number of terms on the page.
+        offset: number of terms to skip.
     """
     where, parameters = which.where()
     direction = "DESC" if descending else "ASC"
@@ -143,7 +143,7 @@ def list_terms(
 
 
 def term_details(project: Project, term: int) -> dict[str, Any]:
-    """Show a term: as in a list, and its whole link, who has it, all decisions ever made, and the first rows.
+    """Show a term: its values in a list, whole link, assigned reviewers, all its decisions, and its first rows.
 
     Raises:
         UnknownTermError: there is no such term.
@@ -191,7 +191,7 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
 
 
 def terms_of_concept(project: Project, concept_id: str) -> list[dict[str, Any]]:
-    """List the terms that were given a concept, with their decisions."""
+    """List the terms with a concept as their decided meaning, with their decisions."""
     with project.reading() as connection:
         rows = connection.execute(
             "SELECT * FROM term WHERE id IN (SELECT current.term FROM current "
@@ -217,7 +217,7 @@ def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> d
 
 
 def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
-    """Write terms as they are listed."""
+    """Write terms as in a list."""
     ids = [row["id"] for row in rows]
     decided = current_decisions(connection, ids)
     last = dict(
@@ -252,13 +252,13 @@ def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> d
             for place, candidate in enumerate(link.get("candidates", [])[:_SHORT])
         ],
         "decisions": {reviewer: decision.to_dict() for reviewer, decision in decided.items()},
-        # Decided before the last table with this term came, and carried over to it.
+        # Decided before the last table with this term was added.
         "carried": any(each.id <= last_entry and each.verdict != "open" for each in decided.values()),
     }
 
 
 def _link_values(row: sqlite3.Row) -> dict[str, Any] | None:
-    """Read the link of a term, as JSON values; ``None`` where it has none, or one that cannot be read."""
+    """Read the link of a term, as JSON values; ``None`` if it has none or it cannot be read."""
     link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
     return None if link is None else link_values(link)
 
@@ -273,22 +273,22 @@ def _change(row: sqlite3.Row) -> dict[str, Any]:
 
 
 _SPREAD: Final = 2654435761
-"""A multiplier that spreads numbers of terms: a share is not the first ones of the tables."""
+"""Multiplier that scatters numbers of terms, to spread a share over the tables."""
 
 
 def assign(project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter, share: float = 1.0) -> int:
-    """Assign a reviewer a share of some terms, in place of those of them that he or she had.
+    """Assign a share of some terms to a reviewer, replacing earlier assignments of these terms to the reviewer.
 
-    Terms that fewer reviewers have are taken first, so that two halves make a whole.
+    Terms with the fewest reviewers are taken first: two halves make a whole.
 
     Args:
-        project: opened to write.
-        reviewer: to whom.
+        project: project opened for writing.
+        reviewer: the reviewer.
         terms: numbers of terms, or a filter.
-        share: which part of them; 0 for none of them any more.
+        share: share of the terms, 0 to 1; 0 removes the assignments.
 
     Returns:
-        How many terms the reviewer has of these now.
+        Number of these terms that are now assigned to the reviewer.
 
     Raises:
         InputError: the reviewer has no name.
@@ -317,7 +317,7 @@ def assign(project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter
 _OPEN: Final = (
     "state = 'linked' AND nil = 0 AND confidence >= ? AND id NOT IN (SELECT term FROM settled) ORDER BY id"
 )
-"""Terms that are sure enough, and nobody has decided or flagged."""
+"""Condition for linked terms that nobody has decided or flagged, with at least a given confidence."""
 
 _RELATIONS: Final[Mapping[TermRelation, Relation]] = {
     "equal": "exact",
@@ -326,21 +326,21 @@ _RELATIONS: Final[Mapping[TermRelation, Relation]] = {
     "broader": "narrower",
     "related": "related",
 }
-"""How a concept is to a term, by how the term is to the concept; what is like its name is taken to mean it."""
+"""Relation of a concept to a term, by the relation of the term to the concept; "close" is accepted as exact."""
 
 
 def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = False) -> dict[str, Any]:
-    """Give all terms that nobody has decided, and that are sure enough, their first candidates, as one batch.
+    """Accept the first candidates of all undecided terms with a high enough confidence, as one batch.
 
     Args:
-        project: opened to write, unless nothing is to be done.
+        project: project opened for writing; for a dry run, reading is enough.
         reviewer: who decides.
-        above: confidence at least, 0 to 1.
-        dry_run: whether only to tell what it would mean.
+        above: smallest confidence, 0 to 1.
+        dry_run: whether to only count.
 
     Returns:
-        How many ``terms`` and ``rows``, and how many terms will be wrong, as far as confidences tell
-        (``expected_wrong``: the sum of what each lacks to 1).
+        Numbers of ``terms`` and ``rows``, and the number of terms expected to be wrong by their confidences
+        (``expected_wrong``: the sum of one minus confidence).
 
     Raises:
         InputError: the reviewer has no name, or no link has a confidence.
@@ -351,7 +351,7 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
         states = dict(connection.execute("SELECT state, count(confidence) FROM term GROUP BY state").fetchall())
     if "linked" in states and not sum(states.values()):
         raise InputError(
-            "the links have no confidences, as the index is not calibrated: run `nymlink calibrate`, then "
+            "the links have no confidences because the index is not calibrated: run `nymlink calibrate`, then "
             "`nymlink project rebase`"
         )
     if dry_run:
@@ -376,7 +376,7 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
                 verdict="concept",
                 targets=[target],
                 origin="accept",
-                # The first is its own batch, so that it is undone with the others.
+                # The first decision gets its own number as batch, to be undone with the others.
                 batch=batch,
             )
             if batch is None:

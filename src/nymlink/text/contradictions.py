@@ -1,17 +1,18 @@
-"""Find opposite and negating words by a reviewable table.
+"""Find contradictions between a query and a name: opposite words, negations, different numerals.
 
-``data/opposites.tsv`` has a row for each group: its language (``und`` for Latin and Greek elements that all have),
-its kind, the sides (separated by ``|``), and why they exclude each other. Kinds:
+``data/opposites.tsv`` has a row for each group of opposites: its language (``und`` for Latin and Greek elements,
+which count in all languages), its kind, the sides (separated by ``|``), and the reason. Kinds:
 
-- ``word``: whole words; ``amount``: those for amounts.
-- ``prefix``, ``suffix``: of words that are alike without them; ``+`` is the word without any. ``amount prefix``: a
-  prefix that is a word for an amount, too; ``no amount prefix``: beginnings of words in which it is none.
-- ``negation``, ``negation at the end``, ``negation with preposition``: words that deny what follows, what stands
-  before, or what follows a ``preposition``; ``absence``: words in names that deny what stands beside them;
-  ``normal``: words that say that nothing is wrong; ``wrong``: that something is.
-- ``species``: words that end the names of diseases of animals.
-- ``passed over``: words that may stand between a negation and what it denies; ``joined``: words that are a part of
-  the next; ``written out``: a phrase, and what it is read as.
+- ``word``: whole words; ``amount``: words for amounts.
+- ``prefix``, ``suffix``: turn words with the same rest into opposites; ``+`` is the word without any of them.
+  ``amount prefix``: a prefix that also counts as a word for an amount; ``no amount prefix``: beginnings of words
+  in which it does not.
+- ``negation``, ``negation at the end``, ``negation with preposition``: words that negate the words after them, the
+  word before them, or the words after a ``preposition``; ``absence``: words in names that negate the words beside
+  them; ``normal``: words for a normal state; ``wrong``: words for an abnormal one.
+- ``species``: words at the end of names of animal diseases.
+- ``passed over``: words allowed between a negation and the negated word; ``joined``: words joined to the next one;
+  ``written out``: a phrase, and its replacement.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _ANY: Final = "und"
 """Language code of rows for all languages."""
 
 _STEM: Final = 4
-"""Shortest stem, in letters, that two words share beside their prefixes or suffixes."""
+"""Smallest number of letters of a stem that two words share beside their prefixes or suffixes."""
 
 _WORD: Final = 5
-"""Shortest word, in letters, that a prefix alone turns into its opposite ("typical", "atypical")."""
+"""Smallest number of letters of a word that a prefix turns into its opposite ("typical", "atypical")."""
 
 _ABSENCE_OF: Final = re.compile(r"\babsence of (?:the |any )?(?P<what>.+)")
 
@@ -50,7 +51,7 @@ WITHOUT: Final = "+"
 """Side of a word without a prefix."""
 
 Meaning = tuple[str, str]
-"""Group of a word (of a prefix: with its stem) and its side."""
+"""Group of a word (for a prefix: with the stem after it), and its side."""
 
 
 class OppositeWords(NamedTuple):
@@ -60,11 +61,11 @@ class OppositeWords(NamedTuple):
         words: word → its meanings.
         prefixes: prefix → (group, side).
         suffixes: the same for suffixes.
-        without: groups of prefixes of which no prefix is a side.
+        without: groups of prefixes in which the word without a prefix is a side.
         amounts: prefix → meaning among the words for amounts.
-        plain: kind → the words of its rows, of kinds without sides.
-        phrases: phrase → what it is read as.
-        longest: letters of the longest prefix or suffix.
+        plain: kind without sides → its words.
+        phrases: phrase → its replacement.
+        longest: number of letters of the longest prefix or suffix.
     """
 
     words: dict[str, set[Meaning]]
@@ -82,7 +83,7 @@ def opposites(language: str | None) -> OppositeWords:
     """Read the rows of a language.
 
     Args:
-        language: its code; ``None`` for the rows for all languages only.
+        language: code of the language; ``None`` for only the rows that count in all languages.
     """
     words, prefixes, suffixes = (defaultdict[str, set[Meaning]](set) for _ in range(3))
     plain = defaultdict[str, frozenset[str]](frozenset)
@@ -142,11 +143,11 @@ class Contradiction:
     """Contradiction between a query and a name.
 
     Attributes:
-        kind: of what kind it is; ``"normality"``: the query says that nothing is wrong; ``"species"``: the name is
-            of a disease of animals.
-        asked: what the query says; empty where only the name says something.
-        named: what the name says; empty where only the query does.
-        meaning: the side that the query is on, of opposites.
+        kind: kind of the contradiction; ``"normality"``: the query names a normal state; ``"species"``: the name
+            is of an animal disease.
+        asked: contradicting words of the query; empty if only the name has any.
+        named: contradicting words of the name; empty if only the query has any.
+        meaning: for opposites, the side of the query.
     """
 
     kind: Literal["opposite", "negation", "normality", "numeral", "species"]
@@ -165,20 +166,20 @@ class Contradiction:
 def contradiction(
     query: str, name: str, others: Iterable[str] = (), *, language: str | None = None
 ) -> Contradiction | None:
-    """Find the contradiction between a query and the name that matched it, unless another name takes it back.
+    """Find the contradiction between a query and the name that matched it, unless another name resolves it.
 
-    Contradictory are words of opposite sides of a group ("increased", "low"), words whose prefixes or suffixes
-    are ("hypernatremia", "hyponatremia"), a negation that the name has not, or has too much ("no cough"),
-    numerals or letters that both have and that differ ("type 1", "type 2"), and the name of an animal at the end
-    of a name. What query and name have in common counts for neither. Another name takes a contradiction back if
-    it has all the words of the query, in some form, and says the same.
+    These contradict each other: words on opposite sides of a group ("increased", "low"); words with opposite
+    prefixes or suffixes ("hypernatremia", "hyponatremia"); a negation that only one of query and name has ("no
+    cough"); different numerals or letters ("type 1", "type 2"); the name of an animal at the end of a name. Words
+    in both query and name are ignored. Another name resolves a contradiction if it has all the words of the query,
+    in some form, and does not contradict it.
 
     Args:
         query: prepared text.
         name: prepared name of a concept.
-        others: further prepared names of the concept; they are looked at only where the first contradicts.
-        language: code of the language of the query; ``None`` where it is unknown: then only numerals and elements
-            of Latin and Greek count.
+        others: further prepared names of the concept; read only if the first name contradicts.
+        language: code of the language of the query; ``None`` if unknown: then only numerals and elements of Latin
+            and Greek count.
     """
     comparison = _comparison(language)
     contradiction = comparison.compare(query, name)
@@ -193,7 +194,7 @@ def _comparison(language: str | None) -> _Comparison:
 
 
 class _Comparison:
-    """Compares queries in a language with names."""
+    """Compares queries in one language with names."""
 
     def __init__(self, language: str | None) -> None:
         table = opposites(language)
@@ -225,7 +226,7 @@ class _Comparison:
         )
 
     def is_resolved(self, name: str, query: str, contradiction: Contradiction) -> bool:
-        """Check whether another name says what the query says, with all its words in some form."""
+        """Check whether another name has all words of the query, in some form, and does not contradict it."""
         named = self._words(name)
         meaning = contradiction.meaning
         if meaning is not None and not any(meaning in self._meanings(word) for word in named):
@@ -235,7 +236,7 @@ class _Comparison:
         return self.compare(query, name) is None and self._covers(named, query, contradiction)
 
     def _split(self, text: str) -> tuple[str, ...]:
-        """Split a text into words; join "non" to the next, and write out "r/o" and "not able"."""
+        """Split a text into words; join "non" to the next word, and replace "r/o" and "not able"."""
         for pattern, other in self._phrases:
             text = pattern.sub(other, text)
         return tuple(text.split(" "))
@@ -247,9 +248,9 @@ class _Comparison:
         return frozenset(group for group, _ in self._meanings(word))
 
     def _covers(self, named: Sequence[str], query: str, contradiction: Contradiction) -> bool:
-        """Check whether a name has all words of a query but those that contradict, in some form."""
+        """Check whether a name has all words of a query, in some form, except the contradicting ones."""
         words = self._words(query)
-        # A numeral, and the word before it, are to be in the name.
+        # A numeral, and the word before it, must be in the name.
         contradicting = () if contradiction.kind == "numeral" else contradiction.asked.split(" ")
         passed = {*contradicting, *self._plain["passed over"]}
         return all(
@@ -262,7 +263,7 @@ class _Comparison:
             (word, other, group)
             for word in dict.fromkeys(only_asked)
             for other in dict.fromkeys(only_named)
-            # Those of a stem first: they say more.
+            # Groups with a stem first, because they are more specific.
             for group in sorted(self._groups(word) & self._groups(other), key=lambda group: (-len(group), group))
         )
         first = next(shared, None)
@@ -271,7 +272,7 @@ class _Comparison:
         asked, named = self._sides(only_asked), self._sides(only_named)
         wrong_asked, wrong_named = (not self._plain["wrong"].isdisjoint(each) for each in (only_asked, only_named))
         for word, other, group in chain([first], shared):
-            # A text that says both contradicts neither.
+            # A text that has both sides contradicts neither.
             if (
                 asked[group].isdisjoint(named[group])
                 and not (wrong_asked and self._is_plain(group, word))
@@ -281,11 +282,11 @@ class _Comparison:
         return None
 
     def _is_plain(self, group: str, word: str) -> bool:
-        """Check whether a word has no prefix: what is wrong with it is its opposite ("impaired tolerance")."""
+        """Check whether a word is the side without a prefix; its opposites are words such as "impaired"."""
         return (group, WITHOUT) in self._meanings(word)
 
     def _sides(self, words: Sequence[str]) -> dict[str, set[str]]:
-        """Map the groups of words to the sides on which the words are."""
+        """Map each group to the sides that the words are on."""
         sides = defaultdict[str, set[str]](set)
         for word in words:
             for group, side in self._meanings(word):
@@ -313,7 +314,7 @@ class _Comparison:
         denied_by_query = self._denied(asked, negations=only_asked)
         denied_by_name = self._denied(named, absence=True)
         absence = self._plain["absence"]
-        # What is absent may be aplastic, whatever it is called.
+        # A name of an absence ("aplasia") fits every query that says something is absent.
         is_absence = not absence.isdisjoint(only_named)
         for target, word in denied_by_query.items():
             if not (is_absence and word in absence) and not any(_same_stem(target, o) for o in denied_by_name):
@@ -339,7 +340,7 @@ class _Comparison:
         Args:
             words: words of a text.
             negations: the negations that count; all if ``None``.
-            absence: whether names of an absence count, too ("radius aplasia").
+            absence: whether words for an absence count, too ("radius aplasia").
         """
         plain, passed = self._plain, self._plain["passed over"]
         counted = frozenset(words if negations is None else negations)
@@ -381,7 +382,7 @@ class _Comparison:
         only_asked, only_named = missing(asked, named), missing(named, asked)
         if not only_asked or not only_named:
             return None
-        # "ICI204636" is "ICI 204,636".
+        # "ICI204636" equals "ICI 204,636".
         digits = all(map(str.isdecimal, (*only_asked, *only_named)))
         if digits and _NO_DIGITS.sub("", query) == _NO_DIGITS.sub("", name) != "":
             return None
@@ -395,7 +396,7 @@ class _Comparison:
 
 
 def _subtract(words: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Subtract words as multisets."""
+    """Remove from ``words`` one occurrence for each of the ``others``."""
     left = Counter(others)
     more = []
     for word in words:
@@ -407,7 +408,7 @@ def _subtract(words: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _nearest_before(words: Sequence[str], passed: Collection[str]) -> list[str | None]:
-    """Find before each word the nearest that is not passed over; ``None`` where there is none."""
+    """Find for each word the nearest word before it that is not in ``passed``; ``None`` if there is none."""
     nearest: str | None = None
     found: list[str | None] = []
     for word in words:
@@ -418,5 +419,5 @@ def _nearest_before(words: Sequence[str], passed: Collection[str]) -> list[str |
 
 
 def _same_stem(word: str, other: str) -> bool:
-    """Check whether two words are equal, or begin with the same letters."""
+    """Check whether two words are equal or begin with the same letters."""
     return word == other or (len(word) >= _STEM and word[:_STEM] == other[:_STEM])

@@ -1,7 +1,7 @@
-"""Expand abbreviations, in a mention or in a whole text.
+"""Expand abbreviations in a mention or in a whole text.
 
-A text may define thousands of short forms and use each thousands of times: nothing here looks at each definition
-for each use.
+A text may define thousands of short forms and use each thousands of times: the time must not grow with the product
+of definitions and uses.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from nymlink.text.normalise import normalise
 from nymlink.text.rewriting import Replacement, Rewritten, brackets, rewrite
 
 _CLAUSE_END: Final = re.compile(r"[;,]")
-_LOOK: Final = 4  # characters on either side that tell whether a short form stands alone
+_LOOK: Final = 4  # characters on either side that decide whether a short form stands alone
 _COMPOUND_BEFORE: Final = re.compile(r"[^\W\d_]{3}-$")
 _COMPOUND_AFTER: Final = re.compile(r"-[^\W\d_]{3}")
 _GREEK_PLURALS: Final = ("boses", "choses", "ectases", "eses", "hoses", "noses", "roses", "stases", "yses")
-"""Ends of plurals of words in -sis: "metastases", "psychoses"; not "diseases", "reductases", "doses"."""
+"""Endings of plurals of words in -sis: "metastases", "psychoses"; but not "diseases", "reductases", "doses"."""
 _CONSONANT_Y: Final = re.compile(r"[^\W\d_aeiou]y$")
 _WORD: Final = re.compile(r"\w+")
 _REACH: Final = 100
-"""Characters beside a bracket, more than four times those of a long form, in which a gloss is looked for."""
+"""Characters beside a bracket in which its gloss is looked for, more than four times the length of a long form."""
 
 
 class Glossary:
-    """The definitions of a text, found by the words with which their short forms begin.
+    """Definitions of a text, found by the first word of their short forms.
 
     Args:
-        definitions: as :func:`~nymlink.text.abbreviations.find_definitions` gives them.
+        definitions: definitions from :func:`~nymlink.text.abbreviations.definitions.find_definitions`.
     """
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
         self._of = defaultdict[str, list[Definition]](list)
         for definition in definitions:
             self._of[definition.short].append(definition)
-        # Of each definition and those after it, the first start.
+        # For each definition, the smallest start among it and the definitions after it.
         self._starts: dict[str, list[int]] = {}
         self._beginning = defaultdict[str, list[str]](list)
         for short, known in self._of.items():
@@ -49,12 +49,12 @@ class Glossary:
             self._beginning[next(_words(short), "")].append(short)
 
     def needed(self, text: str, offset: int | None = None) -> tuple[Definition, ...]:
-        """Choose the definitions that may be needed to expand a text, those of long forms in it too.
+        """Choose the definitions that may be needed to expand a text, including those for its long forms.
 
         Args:
             text: a mention.
-            offset: where it ends in the text of the definitions: of one short form the last definition that starts
-                before counts, else the first one; ``None``: the last one.
+            offset: end of the mention in the text with the definitions. Of several definitions of a short form,
+                the last one that starts before it counts, else the first; with ``None``, the last one counts.
         """
         chosen: dict[str, Definition] = {}
         waiting = [text]
@@ -77,15 +77,15 @@ def _words(text: str) -> Iterator[str]:
 
 
 def occurrences(text: str, forms: Collection[str], *, letters: str = r"\w") -> Iterator[tuple[int, int]]:
-    """Find where forms stand in a text, no letter before or after them, by their start; the longest first.
+    """Find the occurrences of forms in a text without a letter before or after, by start, the longest first.
 
     Args:
         text: the text.
-        forms: what is looked for; none is empty.
-        letters: what counts as a letter, as in a regular expression.
+        forms: forms to look for, not empty.
+        letters: regular expression for a letter.
 
     Returns:
-        The start and the end of each. They may overlap.
+        Start and end of each occurrence. Occurrences may overlap.
     """
     sizes = defaultdict[str, set[int]](set)
     for form in forms:
@@ -105,19 +105,19 @@ def occurrences(text: str, forms: Collection[str], *, letters: str = r"\w") -> I
 def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool = False) -> str:
     """Replace the short forms in a mention by their long forms.
 
-    "APC tumour" → "adenomatous polyposis coli tumour". Short forms inside a long form are replaced too, each once
-    for a short form of the mention, so that definitions in a circle come to an end.
+    "APC tumour" → "adenomatous polyposis coli tumour". Short forms inside a long form are replaced, too. Within
+    the expansion of a short form of the mention, each is replaced once: circular definitions come to an end.
 
     Args:
         mention: the surface form.
-        definitions: of one short form the last counts; see :class:`Glossary`.
-        tokens_only: replace a short form of one word only, and only where white space, a slash or a comma delimits
-            it, as the published queries of BioSyn do. Otherwise also in a compound ("APC-related") and in the
-            plural ("RCCs"), and a bracket is left out that only repeats what stands before it ("adenomatous
-            polyposis coli (APC)").
+        definitions: definitions; the last one of a short form counts, see :class:`Glossary`.
+        tokens_only: replace only short forms of one word, delimited by white space, a slash or a comma, as in the
+            published queries of BioSyn. By default, short forms in a compound ("APC-related") or in the plural
+            ("RCCs") are also replaced, and a bracket is removed if it only repeats the words before it
+            ("adenomatous polyposis coli (APC)").
 
     Returns:
-        The mention written out.
+        The mention with its abbreviations written out.
     """
     long_forms = {
         definition.short: definition.long
@@ -133,16 +133,16 @@ def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool
 
 
 def expand_text(text: str, definitions: Iterable[Definition]) -> Rewritten:
-    """Replace all short forms in a document's text, each by the definition in force at its place.
+    """Replace all short forms in a document's text, each by the definition that is valid at its place.
 
-    The short form in a definition itself is replaced too, so that every mention in the new text is written out.
+    The short form in a definition is replaced, too: every mention in the new text is written out.
 
     Args:
-        text: the text that the definitions' offsets count in.
-        definitions: as :func:`~nymlink.text.abbreviations.find_definitions` gives them.
+        text: the text of the definitions' offsets.
+        definitions: definitions from :func:`~nymlink.text.abbreviations.definitions.find_definitions`.
 
     Returns:
-        The new text, which maps offsets of the old one.
+        The new text, with a mapping of offsets.
     """
     known = tuple(definitions)
     glossary = Glossary(known)
@@ -155,13 +155,13 @@ def expand_text(text: str, definitions: Iterable[Definition]) -> Rewritten:
 
 
 def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done: set[str] | None = None) -> str:
-    """Replace short forms, those in long forms too.
+    """Replace short forms, including those in long forms.
 
     Args:
         text: a mention, or the long form of a short form in it.
         long_forms: short form → long form.
         tokens_only: see :func:`expand`.
-        done: short forms already replaced on the way here; ``None`` for the mention itself.
+        done: short forms that were already replaced around this text; ``None`` for the mention itself.
     """
     pieces, end = [], 0
     for start, stop in _occurrences(text, long_forms, tokens_only=tokens_only):
@@ -176,7 +176,7 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
 
 
 def _occurrences(text: str, shorts: Mapping[str, str], *, tokens_only: bool) -> Iterator[tuple[int, int]]:
-    """Find short forms; a single letter only where it is all of the text: "T cell" is no testosterone cell."""
+    """Find short forms. A single letter must be the whole text: "T cell" does not mean "testosterone cell"."""
     stands_alone = _is_token if tokens_only else _is_word
     done = 0
     for start, end in occurrences(text, shorts):
@@ -204,7 +204,8 @@ def _is_word(before: str, after: str) -> bool:
 def _both_numbers(long_forms: Mapping[str, str]) -> dict[str, str]:
     """Add the missing number, singular or plural, of each short form.
 
-    Of two letters with an "s" no singular is made: "arsenic (As)" says nothing of the A in "hepatitis A".
+    A short form of two letters that ends in "s" gets no singular: "arsenic (As)" does not define the A in
+    "hepatitis A".
     """
     added: dict[str, str] = {}
     for short, long in long_forms.items():
@@ -217,7 +218,7 @@ def _both_numbers(long_forms: Mapping[str, str]) -> dict[str, str]:
 
 
 def _singular(name: str) -> str:
-    """Singularise a name; one that is no plural ("sepsis", "lupus", "abscess") stays."""
+    """Singularise a name; leave a name that is not a plural ("sepsis", "lupus", "abscess") unchanged."""
     if name.endswith("ies"):
         return name.removesuffix("ies") + "y"
     if name.endswith(_GREEK_PLURALS):
@@ -234,7 +235,7 @@ def _plural(name: str) -> str:
 
 
 def _without_glosses(mention: str, long_forms: Mapping[str, str]) -> str:
-    """Remove glosses: brackets that give the short form after the long one, or the long after the short."""
+    """Remove brackets that repeat the name before them: its short form, or the long form of a short one."""
     pairs = brackets(mention)
     if not pairs:
         return mention
@@ -263,13 +264,13 @@ def _without_glosses(mention: str, long_forms: Mapping[str, str]) -> str:
 
 
 def _without(text: str, start: int, end: int, removed: list[tuple[int, int]]) -> str:
-    """Cut a stretch out of a text, without what was removed in it.
+    """Return a stretch of a text, without the parts that were removed from it.
 
     Args:
         text: the text.
-        start: where the stretch begins.
-        end: where it ends.
-        removed: the starts and ends of what was removed, none before ``start``, from the last to the first.
+        start: start of the stretch.
+        end: end of the stretch.
+        removed: starts and ends of the removed parts, none before ``start``, from the last to the first.
     """
     pieces = []
     for left, right in reversed(removed):

@@ -1,4 +1,4 @@
-"""Lemmatise mentions in inflected languages, as names are written."""
+"""Lemmatise mentions in inflected languages, to match the uninflected names of vocabularies."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from nymlink.text.languages import LanguageRules
 from nymlink.text.normalise import normalise
 
 _WORDS: Final = 4
-"""Most inflected words of a text to lemmatise in every combination; with more, all are lemmatised at once."""
+"""Largest number of inflected words that are lemmatised in every combination; of more, all are lemmatised at
+once."""
 
 Lemmatise = Callable[[str], str]
-"""Returns the lemma of a word; the word itself where it knows none."""
+"""Returns the lemma of a word, or an unknown word itself."""
 
 
 class InflectedRules(LanguageRules):
-    """Rules of a language whose mentions are inflected where its names are not.
+    """Rules for a language in which mentions are inflected and names are not.
 
-    Lemmas are those of simplemma's dictionaries and rules for endings; without that package nothing is lemmatised.
+    Lemmas come from simplemma's dictionaries and rules for endings; without that package nothing is lemmatised.
 
     Args:
         code: code of the language.
@@ -31,7 +32,7 @@ class InflectedRules(LanguageRules):
         self.code = code
 
     def forms(self, text: str) -> Iterable[str]:
-        """Lemmatise all words of a text ("болей", "боль"), then some ("болезни лёгких", "болезнь лёгких")."""
+        """Yield the text with all words lemmatised ("болей", "боль"), then some ("болезни лёгких")."""
         lemmatise = _lemmatiser(self.code)
         if lemmatise is None:
             return
@@ -41,13 +42,13 @@ class InflectedRules(LanguageRules):
             yield " ".join(lemma for lemma, _ in words)
         if 1 < inflected <= _WORDS:
             choices = product(*(dict.fromkeys(choice) for choice in words))
-            # The first are all lemmas, the last the text itself.
+            # The first choice has all lemmas, the last one is the text itself.
             yield from [" ".join(chosen) for chosen in choices][1:-1]
 
 
 @cache
 def _lemmatiser(code: str) -> Lemmatise | None:
-    """Load simplemma's lemmatiser; where that is not installed, warn once a language and return ``None``."""
+    """Load simplemma's lemmatiser; if it is not installed, warn once for each language and return ``None``."""
     try:
         from simplemma.strategies import DictionaryLookupStrategy, RulesStrategy
     except ImportError:
@@ -55,14 +56,14 @@ def _lemmatiser(code: str) -> Lemmatise | None:
             f"mentions in the language {code} are not lemmatised: pip install 'nymlink[languages]'", stacklevel=2
         )
         return None
-    # Its other strategies take words apart, and find the hemoglobin in a hemoglobinopathy.
+    # Its other strategies split words, and would find "hemoglobin" in "hemoglobinopathy".
     dictionary, rules = DictionaryLookupStrategy(), RulesStrategy()
 
     def lemmatise(word: str) -> str:
         try:
             return dictionary.get_lemma(word, code) or rules.get_lemma(word, code) or word
         except UnicodeEncodeError:
-            # It takes no lone surrogates, which broken input leaves in a text.
+            # simplemma fails on lone surrogates, which come from broken input.
             return word
 
     return lemmatise

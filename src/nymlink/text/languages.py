@@ -1,7 +1,7 @@
 """The rules of languages: spelling, forms and paraphrases of a query, and which words are known.
 
-A language's rules are in a folder of their own (:mod:`nymlink.text.english`). A package adds a language by a
-subclass of :class:`LanguageRules`, an instance of which it registers under the code of the language (entry-point
+The rules of a language are in a folder of their own (:mod:`nymlink.text.english`). To add a language, a package
+defines a subclass of :class:`LanguageRules` and registers an instance under the code of the language (entry-point
 group ``nymlink.language_rules``).
 """
 
@@ -19,13 +19,13 @@ _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Reading(NamedTuple):
-    """A mention without what is said beside a name.
+    """A mention without words that are no part of a name.
 
     Attributes:
-        text: what is left, as it was written.
-        left_out: the rest, in parts ("human", "V600E").
-        head: whether a part is said of genes and proteins only ("gene", "mutant"): a disease of this name is not
-            meant.
+        text: the remaining text, as written.
+        left_out: the parts left out ("human", "V600E").
+        head: whether one of them applies to genes and proteins only ("gene", "mutant"); then no disease of this
+            name is meant.
     """
 
     text: str
@@ -34,34 +34,34 @@ class Reading(NamedTuple):
 
 
 class LanguageRules:
-    """Rules of a language. Those of this class are neutral: they change nothing, and know no words.
+    """Rules of a language. This class has neutral rules: they change nothing, and know no words.
 
-    Texts are words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
-    gives them, but for :meth:`split_composite` and :meth:`readings`.
+    Texts are words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`, except in
+    :meth:`split_composite` and :meth:`readings`.
     """
 
     def recognises(self, text: str) -> bool:
-        """Whether to take a text of unknown language for this language."""
+        """Whether a text of unknown language belongs to this language."""
         return False
 
     def spelling(self) -> Mapping[str, str]:
-        """Return the table of misspelt words: wrong word → right word, or words."""
+        """Return the spelling table: misspelt word → correct word or words."""
         return _NO_SPELLING
 
     def forms(self, text: str) -> Iterable[str]:
-        """Yield other regular forms of a text, the likeliest first; those that are no names are passed over."""
+        """Yield other regular forms of a text, the likeliest first; the caller ignores those that are no names."""
         return ()
 
     def paraphrases(self, text: str) -> Iterable[str]:
-        """Yield paraphrases of a text, the likeliest first; those that are no names are passed over."""
+        """Yield paraphrases of a text, the likeliest first; the caller ignores those that are no names."""
         return ()
 
     def split_composite(self, mention: str) -> tuple[str, ...]:
-        """Split a composite mention, as it was written, into single names; return any other alone."""
+        """Split a composite mention, as written, into single names; any other mention is returned alone."""
         return (mention,)
 
     def readings(self, mention: str) -> Iterable[Reading]:
-        """Yield a mention, as it was written, without what is said beside a name; the most of it first."""
+        """Yield a mention, as written, without words that are no part of a name; the longest rest first."""
         return ()
 
     def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
@@ -69,14 +69,14 @@ class LanguageRules:
         return ()
 
     def is_of_gene(self, semantic_type: str) -> bool:
-        """Whether concepts of a semantic type are genes or proteins, which a head like "gene" is said of."""
+        """Whether concepts of a semantic type are genes or proteins, to which a head like "gene" applies."""
         return False
 
     def is_known(self, word: str) -> bool:
-        """Whether a word may be spelt right, so that no other word is guessed for it.
+        """Whether a word may be correct; for such a word no other word is guessed.
 
-        Without a list of a language's words nothing tells a misspelt word from a right one: neutral rules take
-        every word to be right.
+        Without a word list for the language, misspelt words cannot be recognised: neutral rules take every word
+        for correct.
         """
         return True
 
@@ -89,35 +89,35 @@ class LanguageRules:
         return False
 
     def is_ordinary(self, word: str) -> bool:
-        """Whether a word is of general language."""
+        """Whether a word belongs to general language."""
         return False
 
     def is_clinical(self, word: str) -> bool:
-        """Whether a word by itself names a disease, a symptom or a finding."""
+        """Whether a word alone names a disease, a symptom or a finding."""
         return False
 
 
 NEUTRAL: Final = LanguageRules()
-"""The rules of a language that has none."""
+"""The neutral rules, for languages without rules."""
 
 LANGUAGES: Final[Registry[LanguageRules]] = Registry("nymlink.language_rules", noun="language")
 
 
 def rules_for(text: str, language: str | None = None) -> LanguageRules:
-    """Find the rules for a text: those of its language, or neutral ones where that has none.
+    """Find the rules for a text: those of its language, or neutral ones if it has none.
 
     Args:
-        text: normalised.
-        language: its code; ``None`` where it is unknown, see :func:`recognise_language`.
+        text: normalised text.
+        language: code of the language; ``None`` if unknown, see :func:`recognise_language`.
     """
     return rules_of(recognise_language(text, language))
 
 
 def rules_of(code: str | None) -> LanguageRules:
-    """Look up the rules of a language; neutral ones where it has none, or is ``None``.
+    """Look up the rules of a language; neutral rules if it has none, or for ``None``.
 
     Args:
-        code: as :func:`recognise_language` gives it.
+        code: code from :func:`recognise_language`.
     """
     return NEUTRAL if code is None else _rules().get(code, NEUTRAL)
 
@@ -126,11 +126,11 @@ def recognise_language(text: str, language: str | None = None) -> str | None:
     """Choose the language of a text: the given one, else the first whose rules recognise the text.
 
     Args:
-        text: normalised.
-        language: its code; ``None``, or ``"und"``, where it is unknown.
+        text: normalised text.
+        language: code of the language; ``None`` or ``"und"`` if unknown.
 
     Returns:
-        The code without region (``en`` for ``en-GB``); ``None`` where no language with rules recognises the text.
+        The code without region (``en`` for ``en-GB``); ``None`` if no language with rules recognises the text.
     """
     if language is not None and language != UNKNOWN_LANGUAGE:
         return (normalise_language(language) or language.lower()).split("-")[0]

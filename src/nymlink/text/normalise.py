@@ -1,4 +1,4 @@
-"""The normal form of names, by which they are looked up."""
+"""The normal form of names, used for look-up."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from anyascii import anyascii
 
 LATIN: Final = "Latin"
 HAN: Final = "Han"
-"""Chinese characters, of Chinese, Japanese and Korean."""
+"""Chinese characters, used in Chinese, Japanese and Korean."""
 
 KANA: Final = frozenset({"Hiragana", "Katakana"})
-"""The two scripts of Japanese syllables."""
+"""The two syllabic scripts of Japanese."""
 
 UNSPACED: Final = KANA | frozenset({HAN, "Thai", "Lao", "Khmer", "Myanmar"})
 """Scripts that write no space between words."""
 
 _SCRIPTS: Final = {"Cjk": HAN, "Ideographic": HAN, "Katakana-Hiragana": "Katakana"}
-"""First words of Unicode names that are not the name of the script, and that name."""
+"""First word of a Unicode name → script, if the word is not the name of the script."""
 
 
 @lru_cache(maxsize=1 << 16)
 def script_of(char: str) -> str | None:
-    """Look up the script of a letter or mark, as its Unicode name begins: "Latin", "Cyrillic", "Han".
+    """Look up the script of a letter or mark by its Unicode name: "Latin", "Cyrillic", "Han".
 
     Returns:
-        The name of the script; ``None`` for digits, punctuation, symbols, spaces, and marks of no one script.
+        Name of the script; ``None`` for digits, punctuation, symbols, spaces, and marks used in several scripts.
     """
     if unicodedata.category(char)[0] not in "LM":
         return None
@@ -57,12 +57,12 @@ def main_script(text: str) -> str | None:
 _SIMPLIFIED: Final = Path(__file__).parent / "data" / "simplified_characters.txt"
 
 _MARKED: Final = frozenset({"Latin", "Greek", "Cyrillic", "Arabic", "Hebrew"})
-"""Scripts whose marks may be left out; in others a mark is as much as a letter."""
+"""Scripts whose marks may be left out; in other scripts a mark is as important as a letter."""
 
 _BREVE: Final = "\u0306"
-"""With it, a Cyrillic и is another letter (й)."""
+"""A Cyrillic и with this mark is another letter (й)."""
 
-# Letters that Unicode does not take apart into a letter and a mark.
+# Letters that Unicode does not decompose into a letter and a mark.
 _LETTERS: Final = {
     **{"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"},
     # Arabic and Persian keyboards; tāʾ marbūṭa; alif maqṣūra.
@@ -80,19 +80,19 @@ _SPACE_BETWEEN: Final = re.compile(r"(?<=(\S)) (?=(\S))")
 
 
 def fold(text: str) -> str:
-    """Remove from a normal form accents and other differences between spellings, letter by letter.
+    """Remove accents and other differences in spelling from a normal form, letter by letter.
 
-    - marks of Latin, Greek, Cyrillic, Arabic and Hebrew letters ("cardíaco", "ё"; not й), and letters that differ
-      from another by a stroke or a dot ("ł", "ı");
-    - Arabic letters that keyboards exchange; digits of any script become ASCII's;
-    - katakana become hiragana, small ones large; traditional Chinese characters become simplified (OpenCC);
+    - marks of Latin, Greek, Cyrillic, Arabic and Hebrew letters ("cardíaco", "ё"; but not й), and strokes and dots
+      ("ł", "ı");
+    - Arabic letters that keyboards confuse; digits of any script become ASCII digits;
+    - katakana become hiragana, small kana large; traditional Chinese characters become simplified (OpenCC);
     - spaces beside letters of scripts that write none ("２ 型 糖尿病"), and joiners.
 
     Args:
-        text: as :func:`~nymlink.text.normalise.normalise` gives it.
+        text: text from :func:`~nymlink.text.normalise.normalise`.
 
     Returns:
-        The folded form, which is the text itself where it is ASCII; applying it twice changes nothing.
+        The folded form; ASCII text is returned unchanged. Applying it twice changes nothing.
     """
     if text.isascii():
         return text
@@ -138,16 +138,16 @@ def _space_or_none(match: re.Match[str]) -> str:
 def romanise(text: str) -> str:
     """Romanise a normal form, to ASCII letters and digits: "инсулин" → "insulin", "インスリン" → "insurin".
 
-    Each character of the folded form is written by itself (package anyascii), without regard to the language:
-    Chinese characters as in Mandarin. Names of phenotypes in ten languages were found as well by it as by uroman
-    (Hermjakob et al. 2018), which takes longer.
+    Each character of the folded form is romanised alone (package anyascii), regardless of the language: Chinese
+    characters as in Mandarin. For names of phenotypes in ten languages, uroman (Hermjakob et al. 2018) gave no
+    better results and took longer.
 
     Args:
-        text: as :func:`~nymlink.text.normalise.normalise` gives it.
+        text: text from :func:`~nymlink.text.normalise.normalise`.
 
     Returns:
-        Lower-case words with single spaces; the text itself where it is ASCII, and empty where nothing of it can
-        be written.
+        Lower-case words with single spaces; ASCII text is returned unchanged. Empty if no character can be
+        romanised.
     """
     if text.isascii():
         return text
@@ -157,35 +157,33 @@ def romanise(text: str) -> str:
 
 _SPACES: Final = " " * len(string.punctuation)
 _PUNCTUATION: Final = str.maketrans(string.punctuation, _SPACES)
-# Left behind by typesetting and exports; they show nothing and mean nothing in any script. The joiners U+200C and
-# U+200D stay: Persian and Indic spelling uses them.
+# Invisible characters from typesetting and exports, without meaning in any script. The joiners U+200C and U+200D
+# are kept, because Persian and Indic spelling uses them.
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 _DIRECTIONS: Final = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
-# It only makes an Arabic word longer.
+# It only stretches an Arabic word.
 _TATWEEL: Final = {0x0640: None}
-# Nobody says them; the compatibility form of "™" would be two letters of the name.
+# Mentions omit trade marks; the compatibility form of "™" would add two letters to the name.
 _TRADE_MARKS: Final = dict.fromkeys(map(ord, "®™℠"), " ")
 _DROPPED: Final = {**_INVISIBLE, **_DIRECTIONS, **_TATWEEL, **_TRADE_MARKS}
 
-# Unicode folds the Turkish capital İ to an i with a second dot, which no one writes.
+# Unicode folds the Turkish capital İ to an i with a second dot, which nobody writes.
 _DOTTED_I: Final = "i\u0307"
 
 
 def normalise(text: str) -> str:
     """Compatibility-compose (NFKC), fold case, turn punctuation and trade marks into spaces, fold white space.
 
-    Punctuation is all of ASCII's (``string.punctuation``) and every Unicode category ``P*``. Marks that show
-    nothing (zero width, direction of writing, Arabic tatweel) are left out. Other symbols, letters, marks and
-    digits stay, so names of any script survive; :func:`~nymlink.text.normalise.fold` leaves out more.
-    On ASCII text
-    this is the preparation of BioSyn (Sung et al. 2020: lower-case, ASCII punctuation → space). Applying it twice
-    changes nothing.
+    Punctuation is ASCII punctuation (``string.punctuation``) and every Unicode category ``P*``. Invisible
+    characters (zero width, direction of writing) and Arabic tatweel are removed. Other symbols, letters, marks and
+    digits stay; names in any script survive. :func:`fold` removes more. On ASCII text this is the preparation of
+    BioSyn (Sung et al. 2020: lower-case, ASCII punctuation → space). Applying it twice changes nothing.
 
     Args:
         text: a name or mention.
 
     Returns:
-        The normal form. It is empty only for a blank text: where punctuation is all there is ("+++"), it stays.
+        The normal form. It is empty only for a blank text: text of punctuation alone ("+++") is kept.
     """
     if text.isascii():
         folded = text.lower()

@@ -1,6 +1,6 @@
-"""Read the numerals and letters that tell members of a series apart: "type II", "factor V", "4p".
+"""Read the numerals and letters that distinguish members of a series: "type II", "factor V", "4p".
 
-The words for them, by languages, are in ``data/numerals.tsv``.
+Words for numbers and letters, by language, are in ``data/numerals.tsv``.
 """
 
 from __future__ import annotations
@@ -22,23 +22,22 @@ _ROMAN: Final = re.compile(r"(?P<roman>x{0,3}(?:ix|iv|v?i{0,3}))(?P<letter>[a-h]
 _ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10}
 _KARYOTYPES: Final = ("xx", "xy", "xxx", "xxy", "xyy", "xo")
 _NO_LETTER: Final = ("s",)
-"""Letters that are left of a genitive."""
+"""Letters that remain of a genitive."""
 _ELIDED: Final = frozenset("acdejlmnouy")
-"""Single letters that are an article or a preposition in Romance languages ("l'artère", "d'orteil", "e", "o")."""
+"""Single letters that are articles or prepositions in Romance languages ("l'artère", "d'orteil", "e", "o")."""
 
 
 @lru_cache(maxsize=1 << 16)
 def numerals(text: str, *, language: str | None = None) -> Counter[str]:
-    """Find the numerals and single letters of a text, written in one way.
+    """Find the numerals and single letters of a text, in a standard form.
 
-    Numerals are Arabic or Roman ("type II", "type 2"), also as words and ordinals, alone or within a word ("CD4",
-    "4p", "IIIb"); Greek letters are Latin ones. An ``i``, ``v`` or ``x`` is a numeral, and also a letter: both are
-    counted, and :func:`missing` takes them for one.
+    Numerals are Arabic or Roman ("type II", "type 2"), words or ordinals, alone or within a word ("CD4", "4p",
+    "IIIb"); Greek letters become Latin ones. An ``i``, ``v`` or ``x`` may be a numeral or a letter: both are
+    counted, and :func:`missing` treats them as one.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
-            gives them.
-        language: code of its language, whose words for numbers count; ``None`` where it is unknown.
+        text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
+        language: code of its language, whose words for numbers count; ``None`` if unknown.
     """
     words, table = text.split(" "), _words(language)
     elided = _ELIDED if not table.articles.isdisjoint(words) else frozenset[str]()
@@ -54,8 +53,8 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
     """Find the numerals and letters of a query that a name lacks.
 
     Args:
-        query: those of the query, see :func:`numerals`.
-        name: those of the name. It has an ``i`` where it has either reading of it.
+        query: numerals of the query, from :func:`numerals`.
+        name: numerals of the name. It has an ``i`` if it has either reading of ``i``.
     """
     left = query - name
     for letter in left.keys() & _ROMAN_DIGITS.keys():
@@ -90,12 +89,12 @@ def _read(word: str, table: _Words) -> set[str]:
 
 
 class _Words(NamedTuple):
-    """Words of a language, and those that are read alike in all.
+    """Words of a language, and words that mean the same in all languages.
 
     Attributes:
         numbers: word for a number → Arabic numeral.
-        letters: Greek letter, or its name → the one way to write it.
-        articles: words that tell a Romance language.
+        letters: Greek letter, or its name → standard form.
+        articles: words by which a Romance language is recognised.
     """
 
     numbers: Mapping[str, str]
@@ -113,7 +112,7 @@ def _words(language: str | None) -> _Words:
 
 
 def _roman(word: str) -> set[str]:
-    """Read a Roman numeral and the letter after it, if any; nothing where the word is none."""
+    """Read a Roman numeral and the letter after it, if any; empty if the word is no such numeral."""
     match = _ROMAN.fullmatch(word)
     if match is None or not match["roman"] or word == "via":
         return set()

@@ -1,7 +1,7 @@
 """Prepare mentions for search, in the order of Sung et al. (2020).
 
-Abbreviations are expanded with the document's own definitions, composite mentions are split, and what results is
-normalised and its spelling mended.
+Abbreviations are expanded by the document's own definitions, composite mentions are split, and the results are
+normalised and their spelling corrected.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from nymlink.text.normalise import normalise
 from nymlink.text.spelling import correct
 
 Composites = Literal["given", "gold", "always"]
-"""Mentions that are split: see :func:`prepare_document`."""
+"""Which composite mentions are split, see :func:`prepare_document`."""
 
 PUBLISHED_LANGUAGE: Final = "en"
-"""The language of the published queries, fixed here so that changes of rules do not change them."""
+"""The language of the published queries; fixed here, which keeps them independent of later rules."""
 
 
 def prepare(
@@ -31,15 +31,14 @@ def prepare(
     spelling: Mapping[str, str] | None = None,
     as_published: bool = False,
 ) -> str:
-    """Prepare one surface form: expand, normalise, mend the spelling.
+    """Prepare one surface form: expand abbreviations, normalise, correct the spelling.
 
     Args:
         text: the surface form; a composite one is not split.
         definitions: abbreviations that its document defines.
-        language: code of its language; ``None`` where that is unknown, see
-            :func:`~nymlink.text.languages.rules_for`.
-        spelling: misspelt word → right word; empty for none, ``None`` for the table of its language.
-        as_published: expand only what the published queries of BioSyn expand, see
+        language: code of its language; ``None`` if unknown, see :func:`~nymlink.text.languages.rules_for`.
+        spelling: misspelt word → correct word; empty for no corrections, ``None`` for the table of its language.
+        as_published: expand only as the published queries of BioSyn do, see
             :func:`~nymlink.text.expansion.expand`.
 
     Returns:
@@ -61,18 +60,18 @@ def prepare_document(
 ) -> tuple[tuple[str, ...], ...]:
     """Prepare all mentions of a document with the abbreviations that its text defines.
 
-    A prepared mention passes through. Where the corpus gives the parts of a mention, each part is a query.
+    A prepared mention is returned unchanged. If the corpus gives the parts of a mention, each part is a query.
 
     Args:
         document: a text with mentions, or mentions alone.
-        language: code of the language of mentions that state none; ``None`` where that is unknown, see
+        language: code of the language of mentions that state none; ``None`` if unknown, see
             :func:`~nymlink.text.languages.rules_for`.
-        spelling: misspelt word → right word; empty for none, ``None`` for the table of its language.
-        composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: those with several gold
-            ids, when the rule finds as many parts as there are ids; the published protocol, which looks at the
-            gold. ``"always"``: all that the rule can split.
-        as_published: keep to what the published queries of BioSyn hold: short forms of other patterns than
-            those of Schwartz & Hearst, in compounds and in brackets after their long form stay as they are.
+        spelling: misspelt word → correct word; empty for no corrections, ``None`` for the table of its language.
+        composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: mentions with several
+            gold ids, if the rule finds as many parts as there are ids; this is the published protocol, which uses
+            the gold. ``"always"``: all mentions that the rule can split.
+        as_published: prepare like the published queries of BioSyn: short forms stay if they follow other patterns
+            than those of Schwartz & Hearst, are in compounds, or in brackets after their long form.
 
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
@@ -102,13 +101,13 @@ def expand_document(
 ) -> tuple[tuple[str, ...], ...]:
     """Expand all mentions of a document with the abbreviations that its text defines, and split composite ones.
 
-    What is :func:`prepared <prepare_document>` of it has neither case nor signs any more.
+    Unlike :func:`prepare_document`, this keeps case and signs.
 
     Args:
         document: a text with mentions, or mentions alone.
-        language: as of :func:`prepare_document`.
+        language: see :func:`prepare_document`.
         composites: which mentions are split.
-        as_published: as of :func:`prepare_document`.
+        as_published: see :func:`prepare_document`.
 
     Returns:
         For each mention, in order, its surface forms: one, or one for each part of a composite mention.
@@ -135,7 +134,7 @@ def expand_document(
 
 
 def language_of_mention(mention: Mention, language: str | None, *, as_published: bool = False) -> str | None:
-    """Choose the language of a mention: its own, else the one that is given for all mentions."""
+    """Choose the language of a mention: its own, else the one given for all mentions."""
     return PUBLISHED_LANGUAGE if as_published else mention.language or language
 
 

@@ -1,4 +1,4 @@
-"""Replace parts of a text, with offsets kept; pairs of brackets."""
+"""Replace parts of a text and map offsets; find pairs of brackets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Bracket(NamedTuple):
 def brackets(text: str) -> tuple[Bracket, ...]:
     """Find the pairs of round, square and curly brackets, nested ones too, by their opening offset.
 
-    A bracket without a partner is passed over; pairs never cross.
+    A bracket without a partner is ignored; pairs never cross.
     """
     waiting: list[int] = []
     open_kinds = dict.fromkeys(_CLOSING.values(), 0)
@@ -36,7 +36,7 @@ def brackets(text: str) -> tuple[Bracket, ...]:
             waiting.append(offset)
             open_kinds[_CLOSING[char]] += 1
         elif open_kinds.get(char):
-            # Whatever opened after the partner stays without one.
+            # Brackets that opened after the partner remain without one.
             while True:
                 opening = waiting.pop()
                 open_kinds[_CLOSING[text[opening]]] -= 1
@@ -66,7 +66,7 @@ class Rewritten:
 
     Attributes:
         text: the new text.
-        replacements: what was replaced, in order; offsets count in the old text.
+        replacements: the replacements, in order; offsets are for the old text.
     """
 
     def __init__(self, old: str, replacements: Sequence[Replacement]) -> None:
@@ -104,7 +104,7 @@ class Rewritten:
         return new_start, max(new_start, self._map(end)[1])
 
     def _map(self, offset: int) -> tuple[int, int]:
-        """Map an offset across the replacements, as the start and as the end of a span."""
+        """Map an offset to the new text, once as the start and once as the end of a span."""
         if not 0 <= offset <= self._old_length:
             raise InputError(f"offset {offset} is outside a text of {self._old_length} characters")
         place = bisect_right(self._old, (offset, self._old_length)) - 1

@@ -1,4 +1,4 @@
-"""Misspelt words: a table of corrections, and words that differ by one slip."""
+"""Misspelt words: a table of corrections, and a test for words that differ by one slip."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from nymlink.core.problems import Problems
 from nymlink.text.normalise import normalise
 
 _SHORTEST: Final = 6
-"""Letters of words that may be misspelt: shorter ones are too like each other ("nitro", "nigro")."""
+"""Smallest number of letters of a misspelt word; shorter words are too similar to each other ("nitro",
+"nigro")."""
 
 
 def may_be_misspelt(word: str) -> bool:
-    """Whether a word is long enough to tell a misspelling, and of letters that have upper and lower case.
+    """Whether a word is long enough to be recognised as misspelt, and in a script with upper and lower case.
 
-    In scripts without case one letter says too much: it is a syllable, a root's consonant, or a word.
+    In scripts without case, one letter changes too much: it is a syllable, a consonant of the root, or a word.
     """
     return len(word) >= _SHORTEST and word.isalpha() and all(map(str.islower, word))
 
 
 def is_slip(wrong: str, right: str) -> bool:
-    """Whether two words are one edit apart, so that the wrong one is a slip.
+    """Whether two words differ by one slip.
 
-    A slip is a letter too many, one too few, another one, or two neighbours in each other's place (Damerau, "A
-    technique for computer detection and correction of spelling errors", 1964). The first letter is right, and the
-    last alone is not wrong: that is another word ("ethanol", "methanol") or ending ("thrombi", "thrombin").
+    A slip is an additional, missing or wrong letter, or two neighbours exchanged (Damerau, "A technique for
+    computer detection and correction of spelling errors", 1964). The first letter must be correct, and a
+    difference in the last letter alone is no slip, because it makes another word ("ethanol", "methanol") or ending
+    ("thrombi", "thrombin").
     """
     same = (letter == meant for letter, meant in zip(wrong, right, strict=False))
     start = next((place for place, equal in enumerate(same) if not equal), min(len(wrong), len(right)))
@@ -43,23 +45,22 @@ def correct(text: str, table: Mapping[str, str]) -> str:
     """Replace the words of a normalised text that the table lists.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
-            gives them.
-        table: misspelt word → right word, or words. Each word is looked up once.
+        text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
+        table: misspelt word → correct word or words. Each word is looked up once.
     """
     return " ".join([table.get(word, word) for word in text.split(" ")])
 
 
 def read_table(path: Path, *, problems: Problems | None = None) -> dict[str, str]:
-    """Read a typo table: one ``wrong||right`` a line, both normalised here.
+    """Read a table of misspelt words: one ``wrong||right`` a line; both sides are normalised.
 
     Args:
         path: a plain or gzip text file.
-        problems: where unusable lines are reported: those without the two sides, those whose wrong side is not
-            one word, and a second line that says otherwise than the first.
+        problems: receives unusable lines: without two sides, with a wrong side of several words, or with another
+            correction for the wrong side of an earlier line.
 
     Raises:
-        InputError: the file cannot be read, or no line of it can be used.
+        InputError: the file cannot be read, or has no usable line.
     """
     problems = Problems() if problems is None else problems
     table: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Read word lists that are made to be reviewed: tab-separated tables with a header and a column for why."""
+"""Read word lists for review: tab-separated tables with a header, and reasons in their last column."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 SEPARATOR: Final = "|"
-"""Between the words, or the groups of words, of a cell."""
+"""Separates the words, or the groups of words, of a cell."""
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Read a table: a dictionary a row, header → cell. Quotation marks are characters like any other."""
+    """Read a table as one dictionary per row, header → cell. Quotation marks have no special meaning."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 

@@ -1,7 +1,7 @@
-"""How names are written: compact forms, and how alike two writings are.
+"""Spelling of names: compact forms, and the similarity of two spellings.
 
-Normal forms leave out what often differs by chance, and sometimes tells names apart: "(+)-carvone" and
-"(-)-carvone", "CD4+" and "CD4-", "3-hydroxy" and "3'-hydroxy", "CAT" and "cat".
+Normal forms omit signs and capitals, which often differ by chance but sometimes distinguish names: "(+)-carvone"
+and "(-)-carvone", "CD4+" and "CD4-", "3-hydroxy" and "3'-hydroxy", "CAT" and "cat".
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ _ROMAN_END: Final = re.compile(r"(?<=[a-z])(?:ii|iii|iv|vi|vii|viii|ix|xi|xii)$"
 _ARABIC_END: Final = re.compile(r"(?<=[a-z])(?:1?\d|20)$")
 
 _LONGEST: Final = 20
-"""Letters of the longest compact form that is taken for a symbol, with variants."""
+"""Number of letters of the longest compact form that is treated as a symbol with variants."""
 
 
 def spell_greek(text: str) -> str:
-    """Write small Greek letters by their names: "IκB" as "IkappaB"; Greek words stay."""
+    """Write small Greek letters as their names: "IκB" as "IkappaB"; Greek words stay unchanged."""
     return text if text.isascii() else _GREEK.sub(lambda match: _name(match.group()), text)
 
 
 def compact(text: str) -> str:
-    """Write a name together, Greek letters by their names and Roman numerals as Arabic ones.
+    """Write a name without spaces, Greek letters as their names, and Roman numerals as Arabic ones.
 
-    Spaces stay between digits: "1,11" is not "11,1". A letter is Greek by itself ("IκB"), not in a Greek word. The
-    first word is no numeral ("I kappa B").
+    Spaces between digits stay: "1,11" differs from "11,1". Greek letters within a Greek word stay, others ("IκB")
+    are replaced. The first word is never a numeral ("I kappa B").
 
     Args:
-        text: as :func:`~nymlink.text.normalise.normalise` gives it.
+        text: text from :func:`~nymlink.text.normalise.normalise`.
     """
     first, *rest = spell_greek(text).split(" ")
     return _join(" ".join([first, *[_ARABIC.get(word, word) for word in rest]]))
 
 
 def compact_roman(text: str) -> str:
-    """Write a name together like :func:`compact`, Roman numerals as they are: "RPN I" is written "RPNI", too."""
+    """Write a name without spaces like :func:`compact`, but keep Roman numerals: "RPN I" becomes "RPNI"."""
     return _join(spell_greek(text))
 
 
 def compact_all(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Apply :func:`compact` to each of N texts, fast where it has neither Greek letters nor Roman numerals."""
+    """Apply :func:`compact` to each of N texts; fast for texts without Greek letters and Roman numerals."""
     unusual = pc.match_substring_regex(texts, _UNUSUAL)
     kept = texts
-    for _ in range(2):  # Digits between two spaces belong to two matches.
+    for _ in range(2):  # In one pass, neighbouring matches would compete for the digits between two spaces.
         kept = pc.replace_substring_regex(kept, r"(\d) (\d)", "\\1\t\\2")
     joined = pc.replace_substring(pc.replace_substring(kept, " ", ""), "\t", " ")
     others = pa.array(map(compact, texts.filter(unusual).to_pylist()), pa.large_string())
@@ -70,20 +70,20 @@ def compact_all(texts: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def has_roman(texts: pa.LargeStringArray) -> pa.BooleanArray:
-    """Tell which of N texts may have Roman numerals."""
+    """Find out which of N texts may have Roman numerals."""
     return pc.match_substring_regex(texts, _ROMAN_WORD)
 
 
 def compact_variants(text: str) -> Iterator[str]:
-    """Yield other compact forms of a symbol, the likeliest first; look each up.
+    """Yield other compact forms of a symbol, the likeliest first, to look each up.
 
-    - Greek letters become the Latin ones that stand for them, all or the last one ("TGFalpha", "TGFA"), or a last
-      Latin letter the Greek one ("IFNG", "IFN-gamma").
+    - All Greek letters, or the last one, become the Latin letters that stand for them ("TGFalpha", "TGFA"), or a
+      final Latin letter becomes the Greek one ("IFNG", "IFN-gamma").
     - Numerals at the end become Roman or Arabic ones ("CaMKII", "CAMK2").
-    - Digits are taken apart ("NKX25", "NKX2-5"), or written together.
+    - Digits are separated ("NKX25", "NKX2-5"), or joined.
 
     Args:
-        text: a compact form; a longer one than a symbol has no variants.
+        text: a compact form; a form longer than a symbol has no variants.
     """
     if len(text) > _LONGEST:
         return
@@ -108,18 +108,18 @@ def compact_variants(text: str) -> Iterator[str]:
 
 @cache
 def _name(letter: str) -> str:
-    """Return the name of a Greek letter, as Unicode has it."""
+    """Return the Unicode name of a Greek letter."""
     name = unicodedata.name(letter).removeprefix("GREEK SMALL LETTER ").removeprefix("FINAL ").lower()
     return "lambda" if name == "lamda" else name
 
 
 def _join(text: str) -> str:
-    # "p-ERK" is phosphorylated ERK, not PERK.
+    # "p-ERK" is phosphorylated ERK rather than PERK.
     return re.sub(r"(?<!\d)(?<!\bp) |(?<=\d) (?!\d)|(?<=\bp) (?=\d)", "", text)
 
 
 def _greek_to_latin(text: str) -> str | None:
-    """Replace all names of Greek letters; return ``None`` for a text without any."""
+    """Replace all names of Greek letters; ``None`` for a text without any."""
     latin = re.sub("|".join(_latin()), lambda match: _latin()[match.group()], text)
     return None if latin == text else latin
 
@@ -135,29 +135,30 @@ _RUN: Final = re.compile(r"[^\W_]+")
 _ALIKE: Final = str.maketrans(
     {**dict.fromkeys("‐‑‒–—−", "-"), **dict.fromkeys("′’‘ʹ`´", "'"), "\u2033": "''", "\u00a0": " "}
 )
-"""Dashes and primes that are typeset in several ways."""
+"""Variants of dashes and primes in typesetting."""
 
 _MINUS: Final = re.compile(r"-(?=[)\]}])")
 _JOINTS: Final = frozenset({"", " ", "-", ", ", ",", " - ", "/", "_"})
-"""What stands between the words of names, and says nothing."""
+"""Separators of words in names, without meaning."""
 
 _SIGN, _MARK, _TYPESETTING, _CAPITALS = 2.0, 0.5, 0.05, 0.1
-"""Costs of a sign that differs, of another mark, of typesetting or the first capital alone, and of any capital."""
+"""Costs of a different sign, of another different mark, of typesetting or only the first capital, of any
+capital."""
 
 ALIKE: Final = 1 / (1 + _CAPITALS)
-"""Least likeness of names that are written alike but for typesetting and the capital of a sentence."""
+"""Smallest similarity of names that differ only in typesetting and the capital at the beginning of a sentence."""
 
 
 def writing_likeness(text: str, name: str) -> float:
-    """Compute how alike two names with the same letters and digits are written.
+    """Compute the similarity in spelling of two names with the same letters and digits.
 
     Args:
-        text: a mention, as it was written.
-        name: a name, as its vocabulary writes it.
+        text: a mention, as written.
+        name: a name, as written in its vocabulary.
 
     Returns:
-        1 for verbatim names; above :data:`ALIKE` where typesetting or the capital of a sentence differs; above 0.6
-        where capitals alone do; less, above 0, where signs do.
+        1 for equal spelling; above :data:`ALIKE` if typesetting or the first capital differs; above 0.6 if only
+        capitals differ; otherwise less, but above 0.
     """
     if text == name:
         return 1.0
@@ -166,13 +167,14 @@ def writing_likeness(text: str, name: str) -> float:
 
 
 def normalise_signs(text: str) -> str:
-    """Write the signs of a text as words among its others: "CD4+" as "CD4 +", "3'-hydroxy" as "3 ' hydroxy".
+    """Write the signs of a text as separate words: "CD4+" as "CD4 +", "3'-hydroxy" as "3 ' hydroxy".
 
-    Signs are plus, minus (in brackets, or at an end) and primes after a digit or a single letter: charges,
-    rotation and places, which tell chemicals and cells apart. A hyphen or an apostrophe between letters is none.
+    Signs are plus, minus (in brackets, or at an end), and primes after a digit or a single letter. They stand for
+    charges, rotation and positions, which distinguish chemicals and cells. A hyphen or an apostrophe between
+    letters is no sign.
 
     Returns:
-        Words and signs, single spaces between them, in the case of the text.
+        Words and signs separated by single spaces, in the case of the text.
     """
     words = []
     for _, signs, run in _pieces(_canonical(text)):
@@ -181,12 +183,12 @@ def normalise_signs(text: str) -> str:
 
 
 def _canonical(text: str) -> str:
-    # U+2033 first: NFKC takes it apart.
+    # U+2033 first, because NFKC decomposes it.
     return unicodedata.normalize("NFKC", text.translate(_ALIKE)).translate(_ALIKE).strip()
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what stands before each run of letters and digits, the signs in it, and the run; at the end none."""
+    """Yield for each run of letters and digits the text before it, the signs there, and the run; at the end ""."""
     before, end = "", 0
     for match in _RUN.finditer(text):
         gap = text[end : match.start()]
@@ -196,7 +198,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _signs(gap: str, before: str, after: str) -> str:
-    """Select the signs between two runs, the one before empty at the start of a text, the other at its end."""
+    """Select the signs between two runs. ``before`` is empty at the start of a text, ``after`` at its end."""
     if gap in _JOINTS and before and after:
         return ""
     primes = len(gap) - len(gap.lstrip("'"))
@@ -209,7 +211,7 @@ def _signs(gap: str, before: str, after: str) -> str:
 
 
 def _cost_of_signs(text: str, name: str) -> float:
-    """Compare what stands at each place, which is counted in letters: words may be written together."""
+    """Compare the gaps at each place. Places are counted in letters, because words may be joined."""
     ours, theirs = _places(text), _places(name)
     none = ("", "")
     pairs = [(ours.get(place, none), theirs.get(place, none)) for place in ours.keys() | theirs.keys()]
@@ -219,7 +221,7 @@ def _cost_of_signs(text: str, name: str) -> float:
 
 
 def _places(text: str) -> dict[int, tuple[str, str]]:
-    """Map the number of letters before each gap of a text to the gap and the signs in it."""
+    """Map the number of letters before each gap to the gap and the signs in it."""
     places, letters = {}, 0
     for gap, signs, run in _pieces(text):
         if gap:

@@ -113,7 +113,7 @@ def _require_rows(rows: npt.NDArray[np.int32], count: int) -> None:
 # ASCII punctuation, and ASCII white space of Python.
 _SEPARATORS: Final = r"[[:punct:]\s\x0b\x1c-\x1f]+"
 _SIGNS: Final = r"[+−′’]|-[)\]}]|-$|^-|[0-9]- |(\b|[0-9])\p{L}?'"
-"""In every text with signs, and in some others."""
+"""Matches every text with signs, and some others; a fast filter before :func:`normalise_signs`."""
 
 _BATCH: Final = 1 << 20
 
@@ -178,7 +178,7 @@ def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> C
 
 
 def disassemble(columns: Columns, sources: Iterable[str]) -> list[tuple[str, Tables]]:
-    """Split a vocabulary into the tables of its sources, named in order of precedence: :func:`assemble` undone."""
+    """Split a vocabulary into its sources and their tables, in order of precedence; undo :func:`assemble`."""
     names = columns.names.append_column("concept_id", columns.concepts["id"].take(columns.names["concept"]))
     parts: list[tuple[str, Tables]] = []
     for source in dict.fromkeys(sources):

@@ -1,4 +1,4 @@
-"""Concepts, their names, and what readers are asked for."""
+"""Concepts, their names, and options for readers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any, Final
 from nymlink.core.language_codes import normalise_language
 
 KINDS: Final = ("preferred", "exact", "abbreviation", "tradename", "related", "narrow", "broad")
-"""The kinds of names, from the surest synonym to the loosest."""
+"""The kinds of names, from the most reliable synonym to the loosest."""
 
 SYNONYM_KINDS: Final = tuple(kind for kind in KINDS if kind not in ("narrow", "broad"))
-"""The kinds of names that mean their concept; a narrow or broad name means something narrower or broader."""
+"""The kinds of names that mean exactly their concept; a narrow or broad name means something narrower or
+broader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,9 @@ class Concept:
     """A concept of a vocabulary.
 
     Attributes:
-        id: its identifier, a CURIE where the source has them (``MONDO:0005068``).
-        name: its preferred name (in English if possible), else the first name of the surest kind, else its id.
+        id: its identifier, a CURIE if the source has CURIEs (``MONDO:0005068``).
+        name: its preferred name (in English if possible), else the first name of the most reliable kind, else its
+            id.
         semantic_types: its semantic types, as the source names them.
         xrefs: identifiers in other vocabularies (cross-references), which need not be equivalent.
         parents: ids of its parent concepts.
@@ -126,10 +128,10 @@ FLAGS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """Options for reading a vocabulary; ``None`` or empty means "all" or "as the source says".
+    """Options for reading a vocabulary; ``None`` or empty means "all" or "as stated in the source".
 
     Attributes:
-        lang: language of names for which the source states none.
+        lang: language of names without a stated language.
         languages: languages of names to keep (BCP 47, for example ``en``).
         sources: for UMLS and OMOP: source vocabularies to keep (``SAB``, ``vocabulary_id``).
         term_types: for UMLS: term types (``TTY``) to keep.
@@ -153,7 +155,7 @@ class ReadOptions:
         return [name for name in FLAGS if getattr(self, name) != getattr(defaults, name)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options as JSON values, without selections that select all, and without ``strict``."""
+        """Return the options as JSON values, without ``strict`` and without filters that select everything."""
         selections = {name: getattr(self, name) for name in ("languages", "sources", "term_types")}
         lists = {name: sorted(values) for name, values in selections.items() if values is not None}
         return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **lists}

@@ -21,10 +21,10 @@ from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 BORROWED: Final = ("preferred", "exact", "abbreviation", "tradename")
-"""The kinds of names that are borrowed, the surest first; names of other kinds mean something related."""
+"""Kinds of names that are borrowed, the most reliable first; names of other kinds mean something related."""
 
-# Titles that only code lists use: SNOMED's tags, "not otherwise specified" (but "neuronal NOS" is an enzyme), and
-# OMIM's titles with a symbol.
+# Titles in the style of code lists: SNOMED's tags, "not otherwise specified" (but "neuronal NOS" is an enzyme),
+# and OMIM's titles with a symbol.
 _CODE_TITLE: Final = (
     r"(?i:\((disorder|disease|finding|morphologic abnormality)\)|\[ambiguous\]|^\[X\]|, NOS\b|\bunspecified\b)"
     r"|;\s*[A-Z][A-Z0-9]+$"
@@ -33,7 +33,7 @@ _CODE_TITLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """The N names that are borrowed, and the numbers of those that are not, by concept and normal form.
+    """The N names to borrow, and counts of names not borrowed (counted by concept and normal form).
 
     Attributes:
         concepts: int64 (N): concept rows of the target.
@@ -58,9 +58,9 @@ def borrow(
 ) -> Loan:
     """Choose the names that concepts of the target borrow from their equivalents.
 
-    Of names with the same normal form one is borrowed: that of the surest kind, then of the first source. Names of
-    obsolete concepts do not make a name ambiguous. Titles of code lists ("Uveitis, NOS (disorder)") are not
-    borrowed.
+    Of several names with the same normal form, one of the most reliable kind is borrowed, from the first source.
+    Names of obsolete concepts do not make a name ambiguous. Titles of code lists ("Uveitis, NOS (disorder)") are
+    not borrowed.
 
     Args:
         target: the vocabulary to enrich.
@@ -75,7 +75,7 @@ def borrow(
     offered = meta.columns.names["text"].take(pa.array(names))
     texts = pa.chunked_array([*held["text"].chunks, *offered.chunks], pa.large_string())
     codes = normalise_all(texts).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
-    # One number for a normal form and a concept; names of the target come before offered ones.
+    # One number for each pair of normal form and concept; names of the target come before offered ones.
     keys = codes * len(target) + np.concatenate([held["concept"].to_numpy(), concepts])
     distinct, first = np.unique(keys, return_index=True)
     forms = distinct // len(target)
@@ -146,9 +146,10 @@ def enrich(
 ) -> Enriched:
     """Add to the concepts of a vocabulary the names of equivalent concepts in a metathesaurus.
 
-    A borrowed name keeps its source, which is listed with its licence. It is preferred only for concepts without
-    any name. Related, narrow and broad names are not borrowed, nor are names from sources that the target already
-    has. Equivalence is found without borrowed names, so that enriching again changes nothing.
+    A borrowed name keeps its source, which is listed with its licence. It becomes the preferred name only of
+    concepts without any name. Related, narrow and broad names are not borrowed, nor are names from sources that
+    the target already has. Borrowed names are ignored when equivalent concepts are sought: enriching again changes
+    nothing.
 
     Args:
         target: the vocabulary to enrich.
@@ -156,12 +157,12 @@ def enrich(
         languages: BCP 47 codes of the languages of borrowed names, each with its regions; by default the languages
             of the target's names, or all if it has no names.
         without: sources of the metathesaurus to borrow nothing from.
-        by_name: whether concepts with a name in common are equivalent, too: for vocabularies to whose ids no other
-            refers. See :func:`~nymlink.vocabulary.equivalence.find_equivalences`.
+        by_name: whether concepts with a name in common are equivalent, too; for vocabularies whose ids no other
+            vocabulary uses. See :func:`~nymlink.vocabulary.equivalence.find_equivalences`.
 
     Raises:
-        InputError: no concept of the target has an equivalent, or the metathesaurus has no name in one of the
-            languages, or no such source to leave out.
+        InputError: no concept of the target has an equivalent, the metathesaurus has no name in one of the
+            languages, or it lacks a source in ``without``.
     """
     available = list(meta.counts("lang"))
     if unknown := sorted(code for code in {*languages} if not matching_languages([code], available)):
@@ -212,7 +213,7 @@ def enrich(
 
 
 def _borrowed_tables(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[SourceTables]:
-    """Make tables of borrowed names by source; a source that the target has keeps its name there."""
+    """Make tables of borrowed names by source; a source that the target has keeps the name it has there."""
     names = meta.columns.names.take(pa.array(loan.names))
     nameless = np.diff(target.columns.name_offsets)[loan.concepts] == 0
     kinds = names["kind"].cast(pa.string())

@@ -230,16 +230,18 @@ def find_equivalences(target: Vocabulary, meta: Vocabulary, *, by_name: bool = F
     """Find the equivalent concepts of the target and the metathesaurus; obsolete concepts are ignored.
 
     An xref, in either direction, counts only if it is one-to-one: its concept of the metathesaurus has no other
-    equivalent in the target, and its concept of the target has no other in that namespace, counting surer evidence
-    and other xrefs. (MONDO often refers to one MeSH heading from several diseases.) It does not count if another
-    concept of the target has the preferred name of the would-be equivalent, nor between a gene and something else,
-    as names and ids of genes are also used for the diseases they cause. The same rules apply to names.
+    equivalent in the target, and its concept of the target has no other in that namespace. Evidence that is more
+    reliable and other xrefs count for this. (MONDO often refers to one MeSH heading from several diseases.)
+
+    An xref does not count if another concept of the target has the preferred name of the possible equivalent.
+    Between a gene and another concept it never counts, because names and ids of genes are also used for the
+    diseases they cause. The same rules apply to names.
 
     Args:
         target: the vocabulary to enrich.
         meta: the metathesaurus.
-        by_name: whether concepts with a name in common are equivalent, unless surer evidence contradicts; see
-            :func:`~nymlink.vocabulary.equivalence.match_by_name`.
+        by_name: whether concepts with a name in common are equivalent, unless more reliable evidence contradicts;
+            see :func:`~nymlink.vocabulary.equivalence.match_by_name`.
     """
     target_ids, meta_ids = ConceptIds(target), ConceptIds(meta)
     by_id = {(row, meta_ids.rows[key]) for key, row in target_ids.rows.items() if key in meta_ids.rows}
@@ -262,7 +264,7 @@ def _match_names(
     meta_ids: ConceptIds,
     surer: Collection[CrossPair],
 ) -> frozenset[CrossPair]:
-    """Find the pairs with a name in common that surer evidence does not contradict."""
+    """Find the pairs with a name in common that more reliable evidence does not contradict."""
     matched: set[CrossPair] = set()
     for pairs in match_by_name(target, meta, lambda pair: _same_gene_status(target_ids, meta_ids, pair)):
         known = {*surer, *matched}
@@ -279,7 +281,7 @@ def _same_gene_status(target_ids: ConceptIds, meta_ids: ConceptIds, pair: CrossP
 def _one_to_one(
     pairs: Collection[CrossPair], surer: Collection[CrossPair], namespaces: Callable[[int], Iterable[str]]
 ) -> set[CrossPair]:
-    """Select the pairs whose concepts are in no other pair (of the same namespace), nor in a surer one."""
+    """Select the pairs whose concepts are in no other pair (of the same namespace), nor in a pair of ``surer``."""
     counts = Counter(meta_row for _, meta_row in {*pairs, *surer})
     unique = {(row, meta_row) for row, meta_row in pairs if counts[meta_row] == 1}
     # A concept of the metathesaurus in several pairs is in none of them, and does not count against others.

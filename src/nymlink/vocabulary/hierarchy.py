@@ -26,12 +26,12 @@ def descendants(vocabulary: Vocabulary, roots: Collection[str]) -> Bools:
         bool (C): whether a concept is one of the roots or a descendant of one.
 
     Raises:
-        UnknownNameError: an id is neither.
+        UnknownNameError: an id is neither a concept nor a parent.
     """
     concepts = vocabulary.columns.concepts
     children, parents = flatten_lists(concepts["parents"])
     ids, (parent_numbers,) = _number_ids(concepts["id"].combine_chunks(), parents)
-    # Arrow cannot encode a lone surrogate (from a broken argument), which is in no id.
+    # Arrow cannot encode a lone surrogate (from a broken argument); no id contains one.
     requested = pa.array([root.encode(errors="replace") for root in roots], pa.binary()).cast(pa.string())
     starts = pc.index_in(requested, value_set=ids)
     for root, start in zip(roots, starts.to_pylist(), strict=True):
@@ -41,7 +41,7 @@ def descendants(vocabulary: Vocabulary, roots: Collection[str]) -> Bools:
 
 
 def find_superseded(columns: Columns, concepts: Bools) -> tuple[Bools, Bools]:
-    """Find the obsolete concepts and alternate ids that lead, in one or several steps, to some concepts.
+    """Find the obsolete concepts and alternate ids that lead, in one or several steps, to the given concepts.
 
     Args:
         columns: a vocabulary of C concepts and R redirects.
@@ -95,12 +95,12 @@ def _reachable(starts: Array, tails: Array, heads: Array, *, count: int) -> Bool
 
 
 class InvertedLists:
-    """The concepts of a vocabulary by the values of a list that each has; obsolete concepts are left out.
+    """Index of the concepts of a vocabulary by the values of a list field; obsolete concepts are left out.
 
     Args:
-        vocabulary: of the concepts.
-        field: the list: ``"parents"`` makes it lead to the children of a concept.
-        key: what values are compared by, where that is not the values themselves.
+        vocabulary: the vocabulary.
+        field: the list; with ``"parents"``, the index finds the children of a concept.
+        key: maps values to keys that are compared; ``None`` compares the values themselves.
     """
 
     def __init__(

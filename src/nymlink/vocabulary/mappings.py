@@ -48,7 +48,7 @@ class Mapping:
         predicate_id: its relation to the second, as stated (``skos:exactMatch``).
         object_id: the second concept.
         negated: whether the mapping states that the relation does *not* hold (``predicate_modifier`` is ``Not``).
-        confidence: its confidence, 0 to 1, or ``None`` where none is stated.
+        confidence: its confidence, 0 to 1, or ``None`` if not stated.
         justification: how it was found (``semapv:ManualMappingCuration``).
         subject_label: a name of the first concept.
         object_label: a name of the second concept.
@@ -80,7 +80,7 @@ class Mapping:
 
     @property
     def is_reliable(self) -> bool:
-        """Whether its confidence is high or, where none is stated, a person made it."""
+        """Whether its confidence is high or, if none is stated, a person made it."""
         if self.confidence is not None:
             return self.confidence >= _RELIABLE
         return _local_name(self.justification) not in _AUTOMATIC

@@ -16,18 +16,19 @@ from nymlink.text.english.words import english_spelling
 from nymlink.vocabulary.columns import normalise_all
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-# The rules are English whatever the language of a name: most names of the vocabularies compared are, and a name in
-# another language is compared with its equal in that language, which changes alike.
+# The rules are English for names of all languages. Most compared names are English, and equal names in another
+# language stay equal because both change in the same way.
 
 # Shorter names are mostly abbreviations with many meanings.
 _SHORTEST: Final = 4
 _STOP_WORDS: Final = frozenset("and by due for in of or s the to type with".split())
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
-"""Accents of Latin, Greek and Cyrillic. Marks of other scripts change words: Thai "fever" is "egg" without."""
+"""Accents of Latin, Greek and Cyrillic. Marks of other scripts change words: without its mark, Thai "fever" reads
+"egg"."""
 
 _EQUIVALENT_WORDS: Final = {
     **{"disorder": "disease", "neoplasm": "tumor"},
-    # Without ``x``, which is more often a chromosome than a ten.
+    # Without ``x``, which stands more often for a chromosome than for ten.
     **dict(zip("i ii iii iv v vi vii viii ix".split(), map(str, range(1, 10)), strict=True)),
 }
 

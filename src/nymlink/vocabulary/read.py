@@ -1,7 +1,8 @@
 """Read vocabularies from files of any known format.
 
-ROBOT reads whatever the OWL API reads, Jena's riot all of RDF. Libraries for Python that parse these syntaxes lose
-the whole file at its first fault, and end the process where brackets are nested too deep.
+Unsupported syntaxes must be converted first: ROBOT reads every syntax of the OWL API, Jena's riot every syntax of
+RDF. Python libraries for these syntaxes are not used: they lose the whole file at its first fault, and crash the
+process if brackets are nested too deep.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ def read_vocabulary(
 
     Args:
         paths: the sources, in order of precedence.
-        format: name of their format; ``None``: detected from the content. Where the options name columns, a file
-            of no known format is read as a table.
+        format: name of their format; ``None``: detected from the content. If the options name columns, a file of
+            no known format is read as a table.
         options: options for the readers.
-        problems: receives what is wrong in the input, also that a source has no name. Where no source has any,
-            they are rejected input, since nothing can be linked to the vocabulary.
+        problems: receives the faults of the input, also a source without names. If no source has names, this is
+            rejected input, because nothing can be linked to the vocabulary.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
@@ -110,7 +111,7 @@ def _check_options(sources: Sequence[tuple[Path, VocabularyFormat]], options: Re
     """Check that each option applies to the format of at least one source.
 
     Raises:
-        InputError: an option applies to none.
+        InputError: an option applies to no source.
     """
     for name in options.format_specific():
         if not any(name in reader.options for _, reader in sources):
@@ -144,7 +145,7 @@ def _report_nameless(
     options: ReadOptions,
     problems: Problems,
 ) -> None:
-    """Report sources without names: lists of ids or mappings, or ontologies that write names otherwise."""
+    """Report sources without names, such as lists of ids or mappings."""
     are_all = not any(len(part.names) for part in tables)
     for (path, reader), part in zip(sources, tables, strict=True):
         if len(part.names) or not len(part.concepts):
@@ -168,7 +169,7 @@ _RIOT: Final = "Apache Jena (https://jena.apache.org): `riot --output=turtle {fi
 
 @dataclass(frozen=True, slots=True)
 class _Syntax:
-    """A syntax: its name, what is in the beginning of a file in it, and the command that converts it."""
+    """An unsupported syntax: its name, a pattern at the beginning of its files, a command to convert them."""
 
     name: str
     sign: re.Pattern[str]
@@ -194,14 +195,14 @@ _SYNTAXES: Final = (
 
 
 def describe_syntax(path: Path, head: str) -> str | None:
-    """Say in which syntax an ontology is that is not read, and how to convert it.
+    """Name the unsupported syntax of an ontology, and the command that converts it.
 
     Args:
         path: the file.
         head: the beginning of its text.
 
     Returns:
-        The syntax and the command; ``None`` for a text in none of these.
+        The syntax and the command; ``None`` if the text is in none of these syntaxes.
     """
     found = next((syntax for syntax in _SYNTAXES if syntax.sign.search(head)), None)
     if found is None:

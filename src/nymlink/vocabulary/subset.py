@@ -19,7 +19,7 @@ from nymlink.vocabulary.hierarchy import descendants, find_superseded, flatten_l
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LISTED: Final = 30
-"""The most labels that a message lists."""
+"""Largest number of labels in a message."""
 
 
 def subset(
@@ -31,17 +31,17 @@ def subset(
     languages: Collection[str] = (),
     kinds: Collection[str] = (),
 ) -> Vocabulary:
-    """Restrict a vocabulary to what meets all conditions; a condition is met by any of its values.
+    """Restrict a vocabulary to concepts and names that meet all conditions; one value of a condition is enough.
 
-    Where names are restricted (by source, language, kind), concepts without such a name are left out. Concepts are
-    not changed: a parent may be left out. Alternate ids and obsolete concepts are kept where they lead to a kept
-    concept, so that old ids still resolve.
+    If names are restricted (by source, language, kind), concepts without such a name are left out. Concepts are
+    not changed: their parents may be missing. Alternate ids and obsolete concepts that lead to a kept concept are
+    kept, and old ids still resolve.
 
     Args:
         vocabulary: the whole vocabulary.
         branches: ids of concepts to keep with all their descendants.
         semantic_types: semantic types of concepts, in full; case is ignored.
-        sources: sources of names; a name that several sources have counts for the first of them.
+        sources: sources of names; a name with several sources belongs to the first of them.
         languages: BCP 47 codes of languages, each with its regions.
         kinds: kinds of names.
 
@@ -92,7 +92,7 @@ class _Labels:
     """The labels of the rows of a table; a row may have any number of labels.
 
     Attributes:
-        noun: what a label is called in messages.
+        noun: the word for a label in messages.
         rows: int (L): the row of each of L labellings.
         codes: int (L): the label of each, as a place in ``values``.
         values: the distinct labels.

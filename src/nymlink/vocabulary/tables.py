@@ -85,7 +85,7 @@ class TableBuilder:
     """A builder of tables that collects concepts, names and redirects one by one.
 
     A concept may be added several times: missing values are filled in, existing ones kept, and lists joined.
-    Repeated names (same concept, text and language) are kept once, with the surest kind.
+    Repeated names (same concept, text and language) are kept once, with the most reliable kind.
     """
 
     def __init__(self) -> None:

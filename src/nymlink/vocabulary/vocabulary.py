@@ -43,7 +43,7 @@ class Vocabulary:
         self._texts = _only_chunk(columns.names["text"])
         self._redirects_from = _only_chunk(columns.redirects["old"])
         self._owners = _only_chunk(columns.names["concept"]).to_numpy()
-        # Codes per name and a list of labels: look-ups decode no dictionaries.
+        # One code per name and a list of labels: look-ups need not decode Arrow dictionaries.
         self._labels = {
             field: (column.indices.to_numpy(), column.dictionary.to_pylist())
             for field in ("lang", "kind", "source")
@@ -203,7 +203,7 @@ class Vocabulary:
     def resolve(self, concept_id: str) -> tuple[str, ...]:
         """Resolve an id to the ids of live concepts, through alternate ids and replacements.
 
-        Without a live concept, returns the obsolete concepts reached last; for an unknown id, nothing.
+        If no live concept is reached, return the obsolete concepts reached last; for an unknown id, nothing.
         """
         concepts = self.columns.concepts
         live: dict[str, None] = {}

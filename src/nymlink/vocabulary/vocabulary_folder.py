@@ -66,6 +66,6 @@ def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
 def _map_table(path: Path) -> pa.Table:
     with pa.memory_map(str(path)) as source:
         table: pa.Table = pa.ipc.open_file(source).read_all()
-    # In full, because Arrow does not check offsets and dictionary codes when it uses them.
+    # Validate everything now: Arrow does not check offsets and dictionary codes when it uses them.
     table.validate(full=True)
     return table

@@ -1,7 +1,7 @@
 """Corpus readers: a registry of formats, one module each, chosen by content.
 
 A format is a :class:`~nymlink.core.registry.Format` under an entry point in the group ``nymlink.corpus_readers``.
-Bad input never stops a reader: what cannot be used is reported with its line number and left out.
+Bad input never stops a reader: input that cannot be used is reported with its line number and left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nymlink.corpus.readers.common import CorpusOptions
 class ReadCorpus(Protocol):
     """A function that yields the documents of a source one by one.
 
-    It raises :class:`~nymlink.core.errors.InputError` when nothing in the source can be used.
+    It raises :class:`~nymlink.core.errors.InputError` if nothing in the source can be used.
     """
 
     def __call__(self, path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]: ...

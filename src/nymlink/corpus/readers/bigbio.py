@@ -1,8 +1,8 @@
-"""Reader of BigBIO's knowledge-base schema: a document a line in JSON, or a row of a Parquet file.
+"""Reader of BigBIO's knowledge-base schema: one document per line of JSON, or per row of a Parquet file.
 
-A document has ``passages`` and ``entities`` with texts and offsets in lists, and the ids of an entity under
-``normalized``. Lists of objects may also be an object of lists, as data sets write them by column. Fries et al.,
-"BigBIO: a framework for data-centric biomedical natural language processing" (2022).
+A document has ``passages`` and ``entities`` with lists of texts and offsets; ``normalized`` has the ids of an
+entity. A list of objects may also be written as an object of lists, as in data sets stored by column. Fries et
+al., "BigBIO: a framework for data-centric biomedical natural language processing" (2022).
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
 def bigbio_documents(
     rows: Iterable[tuple[int | None, Any]], path: Path, options: CorpusOptions, problems: Problems
 ) -> Iterator[Document]:
-    """Make documents of rows in BigBIO's schema, leaving out and reporting those that are not.
+    """Make documents from rows in BigBIO's schema; leave out and report other rows.
 
     Raises:
-        InputError: none can be used.
+        InputError: no row can be used.
     """
     documents = distinct_documents(
         _documents(rows, path, options.offsets, problems), path, problems, keep=options.keep_repeated
@@ -67,7 +67,7 @@ def _documents(
             problems.reject(path, line, f"document {number} is not of BigBIO's schema: {error!r}"[:200])
             continue
         if passages:
-            # Entities are those of the document, and may stand in any passage.
+            # Entities belong to the document, and may be in any passage.
             first = passages[0]
             passages[0] = Passage(first.offset, first.text, annotations)
         yield line, assemble(id_, passages, unit, path=path, line=line, problems=problems)
@@ -81,7 +81,7 @@ def _id(row: Any) -> str:
 
 
 def _items(value: Any) -> list[Mapping[str, Any]]:
-    """Return a list of objects, of which the columns may be given."""
+    """Return a list of objects; columns (an object of lists) are converted."""
     if not isinstance(value, Mapping):
         if not all(isinstance(each, Mapping) for each in value):
             raise TypeError("not a list of objects")
@@ -117,7 +117,7 @@ def _number(value: Any) -> int:
 
 
 def _curie(database: str, id_: str) -> str:
-    """Write an id with the name of its database before it, unless it has one or there is none."""
+    """Put the name of the database before an id, unless the id has a prefix or there is no database."""
     return id_ if ":" in id_ or not database or id_ in ("", "-", "-1") else f"{database.replace(' ', '')}:{id_}"
 
 

@@ -1,7 +1,6 @@
 """BioC, in XML and JSON.
 
-Passages, or their sentences, are put together to one text; gold ids are infons of annotations. Relations are
-ignored.
+Passages, or their sentences, are joined to one text; gold ids are infons of annotations. Relations are ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from nymlink.corpus.readers.common import (
 )
 
 _WIDEST_GAP: Final = 10_000
-"""The most characters between two passages: beyond that, an offset is a mistake."""
+"""Largest number of characters between two passages; a larger gap means a wrong offset."""
 
 _ID_KEYS: Final = frozenset(
     """
@@ -39,8 +38,8 @@ _ID_KEYS: Final = frozenset(
     mesh omim hpo hp mondo doid chebi ncit orpha orphanet snomedct hgnc ncbigene ncbitaxon uberon cl go
     """.split()
 )
-"""Keys of infons that hold concept ids, spelt as :func:`infon_ids` spells them: NCBI writes ``identifier``, BC5CDR
-the name of the database."""
+"""Keys of infons with concept ids, spelt as in :func:`infon_ids`: NCBI uses ``identifier``, BC5CDR the name of the
+database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Annotation:
     """An annotation of a passage.
 
     Attributes:
-        text: the surface form, empty where the file states none.
+        text: the surface form, empty if the file states none.
         locations: offset and length of each piece, in units of the file, from the start of the document.
         type: its semantic type.
         concept_ids: its gold concepts.
@@ -67,9 +66,9 @@ class Passage:
     """A part of a document's text.
 
     Attributes:
-        offset: where it begins in the document, in units of the file.
+        offset: its start in the document, in units of the file.
         text: its text.
-        annotations: what is annotated in it.
+        annotations: its annotations.
     """
 
     offset: int
@@ -78,7 +77,7 @@ class Passage:
 
 
 def infon_ids(infons: Mapping[str, str]) -> tuple[str, ...]:
-    """Read gold ids off the infons of an annotation."""
+    """Read gold ids from the infons of an annotation."""
     known = (value for key, value in infons.items() if _spelt(key) in _ID_KEYS)
     return tuple(dict.fromkeys(concept_id for value in known for concept_id in split_ids(value, "|;,")))
 
@@ -96,9 +95,9 @@ def assemble(
     line: int | None,
     problems: Problems,
 ) -> Document:
-    """Put passages at their offsets, with a line break and blanks between them, and mentions into the whole text.
+    """Join passages at their offsets, with a line break and blanks between them, and place the mentions.
 
-    Passages out of order are put in order, those that overlap one after the other; both are reported.
+    Passages in the wrong order are sorted, overlapping ones are put one after the other; both are reported.
     """
     if any(first.offset > second.offset for first, second in pairwise(passages)):
         problems.repair(path, line, f"document {id_}: its passages are not in the order of their offsets")
@@ -139,7 +138,7 @@ class _Text:
         self._end = 0
 
     def add(self, passage: Passage) -> str | None:
-        """Append a passage; say what is wrong with its offset, ``None`` where nothing is."""
+        """Append a passage; return the fault of its offset, or ``None``."""
         gap, fault = passage.offset - self._end, None
         if not 0 <= gap <= _WIDEST_GAP:
             what = "begins before the end of the one before it" if gap < 0 else "is far from any other"
@@ -160,7 +159,7 @@ class _Text:
         return "".join(self._pieces)
 
     def locate(self, offset: int, place: int) -> int:
-        """Find an offset of the file in the text: in the passage at a place, or else in that where it lies."""
+        """Map an offset of the file to the text: in the passage at ``place``, else in the one that contains it."""
         passage = self._passages[place]
         if not 0 <= offset - passage.offset <= unit_length(passage.text, self._unit):
             place = max(bisect_right(self._offsets, offset) - 1, 0)
@@ -199,7 +198,7 @@ def _documents_of_json(path: Path, unit: OffsetUnit, problems: Problems) -> Iter
 
 
 def _items(value: Any) -> Iterator[Any]:
-    """Yield the documents in a value, however deep in lists of collections they are."""
+    """Yield the documents in a value, at any depth of nested collections."""
     inner = value.get("documents", value.get("PubTator3")) if isinstance(value, dict) else value
     if isinstance(inner, list) and (inner is value or "passages" not in value):
         for item in inner:
@@ -209,7 +208,7 @@ def _items(value: Any) -> Iterator[Any]:
 
 
 def _passages_of_json(value: Any) -> Iterator[Passage]:
-    """Read a passage, or the sentences that it consists of."""
+    """Read a passage, or its sentences."""
     for part in _list(value, "sentences") or [value]:
         annotations = [_annotation_of_json(each) for each in _list(part, "annotations")]
         yield Passage(_number_of_json(part, "offset"), _scalar(part, "text"), annotations)
@@ -288,7 +287,7 @@ def _documents_of_xml(path: Path, unit: OffsetUnit, problems: Problems) -> Itera
 
 
 def _passages_of_xml(element: Element) -> Iterator[Passage]:
-    """Read a passage, or the sentences that it consists of."""
+    """Read a passage, or its sentences."""
     for part in element.findall("sentence") or [element]:
         annotations = [_annotation_of_xml(each) for each in part.findall("annotation")]
         yield Passage(

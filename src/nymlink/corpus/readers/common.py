@@ -1,4 +1,4 @@
-"""What readers of corpora share."""
+"""Functions and options shared by the readers of corpora."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ class CorpusOptions:
     """Options for reading a corpus.
 
     Attributes:
-        columns: for mention tables: nymlink's column name → the header in the file (or its 1-based number, as a
-            string, where the file has no headers), for example ``{"mention": "term", "concept_id": "mondo_id"}``.
-        offsets: what the offsets of mentions count.
-        keep_repeated: whether a document with the id of an earlier one is kept, under another id; else it is left
-            out, so that nothing is counted twice. Either is reported.
+        columns: for mention tables: nymlink's column name → header in the file, for example
+            ``{"mention": "term", "concept_id": "mondo_id"}``. In a file without headers, the 1-based number as a
+            string.
+        offsets: unit of the offsets of mentions.
+        keep_repeated: whether a document with the id of an earlier one is kept under another id. By default it is
+            left out, to count nothing twice. Both are reported.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -38,11 +39,11 @@ class CorpusOptions:
 
 
 _RECENT: Final = 1 << 16
-"""Digests that are kept in a set; more are sorted into an array, where each takes eight bytes."""
+"""Number of digests that are kept in a set; further ones are kept in a sorted array, with eight bytes each."""
 
 
 class DistinctIds:
-    """The ids of documents so far, each by 64 bits of its digest."""
+    """The ids of documents so far, each as 64 bits of its digest."""
 
     def __init__(self) -> None:
         self._recent: set[int] = set()
@@ -50,7 +51,7 @@ class DistinctIds:
         self._copies: Counter[str] = Counter()
 
     def add(self, id_: str) -> bool:
-        """Take an id; tell whether no document before had it."""
+        """Add an id; return whether it is new."""
         digest = xxhash.xxh3_64_intdigest(id_.encode("utf-8", "surrogatepass"))
         place = int(np.searchsorted(self._older, np.uint64(digest))) if len(self._older) else 0
         if digest in self._recent or (place < len(self._older) and int(self._older[place]) == digest):
@@ -62,7 +63,7 @@ class DistinctIds:
         return True
 
     def rename(self, document: Document, path: Path, line: int | None, problems: Problems) -> Document:
-        """Return a document with an id of its own: the second one of the id 7 becomes ``7:2``, and is reported."""
+        """Return a document with a unique id: the second document with id 7 gets ``7:2``, and is reported."""
         if self.add(document.id):
             return document
         while True:
@@ -77,13 +78,13 @@ class DistinctIds:
 def distinct_documents(
     documents: Iterable[tuple[int | None, Document]], path: Path, problems: Problems, *, keep: bool
 ) -> Iterator[Document]:
-    """Yield documents, reporting each whose id another one before it has.
+    """Yield documents, and report each one with the id of an earlier one.
 
     Args:
-        documents: their lines, and the documents.
+        documents: line and document.
         path: the file, for reports.
         problems: receives the reports.
-        keep: whether such a document gets another id; else it is left out.
+        keep: whether such a document is kept under another id instead of left out.
     """
     ids = DistinctIds()
     for line, document in documents:
@@ -99,8 +100,7 @@ def distinct_documents(
 MUTATION: Final = re.compile(
     r"(?:(?<![^\s;,+|])(?:tmVar:)?[cgmnpr]|(?<![^\s;]))\|(?:SUB|DEL|INS|DUP|INDEL|INV|FS|COPY|Allele)\|[^;]*"
 )
-"""The id of a mutation as tmVar writes it: sequence, change, and what stands where, for example
-``c|SUB|G|Ex2+860|C``."""
+"""A mutation id of tmVar: sequence, change, and details of the change, for example ``c|SUB|G|Ex2+860|C``."""
 
 _NO_CONCEPT: Final = frozenset({"", "-", "-1"})
 
@@ -113,9 +113,9 @@ def source_name(path: Path) -> str:
 
 
 def first_lines(head: str, limit: int = 20) -> list[str]:
-    """Return the first lines that are not blank, without the last one, which may be cut.
+    """Return the first lines that are not blank, without the last line, which may be incomplete.
 
-    A head with NUL characters has no lines: it is not text but an archive, a spreadsheet or another binary file.
+    A head with NUL characters has no lines, because it is from an archive, a spreadsheet or another binary file.
     """
     if "\0" in head:
         return []
@@ -125,7 +125,7 @@ def first_lines(head: str, limit: int = 20) -> list[str]:
 
 
 def most_match(lines: Sequence[str], pattern: re.Pattern[str]) -> bool:
-    """Whether at least half of the lines match from their start, so that a few broken ones do not matter."""
+    """Whether at least half of the lines match from their start; a few broken lines do not matter."""
     return bool(lines) and 2 * sum(pattern.match(line) is not None for line in lines) >= len(lines)
 
 
@@ -138,7 +138,7 @@ def clean_ids(ids: Iterable[str]) -> tuple[str, ...]:
 def split_ids(field: str, separators: str) -> tuple[str, ...]:
     """Split a field of gold ids at each character of ``separators``, and clean the ids.
 
-    The id of a mutation (:data:`MUTATION`) is one, whatever is in it.
+    A mutation id (:data:`MUTATION`) is not split.
     """
     return clean_ids(filter(None, re.split(f"({MUTATION.pattern})|[{re.escape(separators)}]", field)))
 
@@ -150,16 +150,16 @@ def split_parts(field: str) -> tuple[str, ...]:
 
 
 def mention_language(code: str, path: Path, line: int, problems: Problems) -> str | None:
-    """Read the language of a mention in a cell of a table.
+    """Read the language of a mention from a cell of a table.
 
     Args:
         code: the cell.
         path: the file, for reports.
         line: the line, for reports.
-        problems: receives a report where this is no language code.
+        problems: receives a report if the cell is not a language code.
 
     Returns:
-        Its code, normalised; ``None`` where it is unknown.
+        The normalised code; ``None`` if unknown.
     """
     if not code.strip():
         return None
@@ -174,10 +174,10 @@ def mention_language(code: str, path: Path, line: int, problems: Problems) -> st
 
 
 def require_documents(documents: Iterable[Document], *, path: Path, problems: Problems) -> Iterator[Document]:
-    """Yield the documents, checking that there is at least one.
+    """Yield the documents; check that there is at least one.
 
     Raises:
-        InputError: there is none; the message gives the first problem reported.
+        InputError: there is none; the message has the first reported problem.
     """
     earlier = len(problems.first)
     documents = iter(documents)

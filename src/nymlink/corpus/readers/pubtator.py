@@ -7,9 +7,9 @@
     227508<TAB>0<TAB>8<TAB>Naloxone<TAB>Chemical<TAB>D009270
     227508<TAB>CID<TAB>D008750<TAB>D007022
 
-Offsets count characters in title + one character + abstract. A seventh column holds the parts of a composite
-mention; where one part has no concept (``D002544|-1``), the whole mention gets no gold ids. The id of a
-mutation (``c|SUB|G|Ex2+860|C``) is one id. Relation rows, like the last one above, are ignored.
+Offsets count characters in title + one character + abstract. A seventh column has the parts of a composite
+mention; if one part has no concept (``D002544|-1``), the whole mention gets no gold ids. A mutation id
+(``c|SUB|G|Ex2+860|C``) is not split. Relation rows, like the last one above, are ignored.
 """
 
 from __future__ import annotations

@@ -3,16 +3,16 @@
 AskAPatient has ids of SNOMED CT or AMT. Limsopatham & Collier, "Normalising medical concepts in social media texts
 by learning semantic representation" (ACL 2016).
 
-A line of BioSyn is ``pmid||start|end||type||mention||ids``. The mention is normalised, its abbreviations are
-expanded, and the parts of a composite mention are written out with ``|`` between them; ``ids`` are joined by ``|``
-or ``+``. Offsets refer to a text that is not included. The format is that of Sung et al., "Biomedical entity
+A line of BioSyn is ``pmid||start|end||type||mention||ids``. The mention is normalised with its abbreviations
+expanded; the parts of a composite mention are written out and joined by ``|``; ``ids`` are joined by ``|`` or
+``+``. Offsets refer to a text that is not included. The format is that of Sung et al., "Biomedical entity
 representations with synonym marginalization" (ACL 2020).
 
 A line of GSC+ is ``[start::end]<TAB>HP_0001156 | mention``; offsets are half-open. Groza et al., "Automatic
 concept recognition using the Human Phenotype Ontology reference and test suite corpora" (2015); corrected by Lobo
 et al., "Identifying human phenotype terms by combining machine learning and validation rules" (2017).
 
-In XL-BEL several gold ids are alternatives, joined by ``|``. The name of a published file tells the language of
+In XL-BEL several gold ids are alternatives, joined by ``|``. The name of a published file states the language of
 its mentions (``es_1k_test_query.txt``). Liu et al., "Learning domain-specialised representations for cross-lingual
 biomedical entity linking" (ACL 2021).
 """
@@ -46,7 +46,7 @@ from nymlink.corpus.readers.common import (
 from nymlink.corpus.readers.tables.mention_rows import is_mention
 
 _ID: Final = re.compile(r"[0-9]{6,18}")
-# The third column must not look like an id: that would be PMID, mention, concept.
+# The third column must not look like an id; otherwise the columns are PMID, mention, concept.
 _LINE_ASKAPATIENT: Final = re.compile(r"[0-9]{6,18}\t[^\t]*\t(?!\s*[A-Za-z]{0,12}[:_]?[0-9]+\s*$)[^\t]+$")
 
 
@@ -118,7 +118,7 @@ def _documents_biosyn(path: Path, problems: Problems) -> Iterator[Document]:
             problems.repair(path, number, f"{match[2]} and {match[3]} are not offsets: they were left out")
         mentions.setdefault(match[1].strip(), []).append(_mention(match))
     if not mentions:
-        # The file of an abstract without annotations is empty.
+        # An abstract without annotations has an empty file.
         yield Document(source_name(path))
     for id_, own_mentions in mentions.items():
         yield Document(id_, mentions=tuple(own_mentions))
@@ -128,7 +128,7 @@ def _mention(match: re.Match[str]) -> Mention:
     parts = split_parts(match[5])
     start, end = int(match[2]), int(match[3])
     return Mention(
-        # Parts joined by blanks: a normalised query has no punctuation.
+        # Parts are joined by blanks, because a normalised query has no punctuation.
         " ".join(parts) if parts else match[5].strip(" |"),
         start=start if start <= end else None,
         end=end if start <= end else None,
@@ -152,7 +152,7 @@ _TEXTS: Final = "corpus"
 _LINE_GSC: Final = re.compile(r"\[([0-9]{1,9})::([0-9]{1,9})\]\t\s*([A-Za-z]+)[_:](\w+)\s*\|\s*(\S(?:.*\S)?)\s*")
 
 _EXAMINED: Final = 20
-"""Files of a folder examined to recognise the format; the file of an abstract without annotations is empty."""
+"""Number of files in a folder that are examined for the format; abstracts without annotations have empty files."""
 
 
 def _recognises_gsc(path: Path, head: str) -> bool:
@@ -171,7 +171,7 @@ def _is_annotations(path: Path) -> bool:
 def _files(path: Path) -> Iterator[Path]:
     inside = path / _ANNOTATIONS
     folder = inside if inside.is_dir() else path
-    # File managers and editors leave hidden files.
+    # Skip hidden files of file managers and editors.
     return (file for file in sorted(folder.iterdir()) if file.is_file() and not file.name.startswith("."))
 
 
@@ -210,7 +210,7 @@ def _document(path: Path, unit: OffsetUnit, problems: Problems) -> Document:
             else (None, None)
         )
         mentions.append(Mention(surface, start=start, end=end, concept_ids=(concept_id,)))
-    # Not the stem: a name like 10.1093 has no ending.
+    # Not the stem: the name 10.1093 has no ending.
     return Document(path.name.removesuffix(".gz"), text, tuple(mentions))
 
 
@@ -236,7 +236,7 @@ GSC: Final[CorpusFormat] = Format(
 
 _LINE_XLBEL: Final = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|]*[^|\s]")
 _PUBLISHED: Final = re.compile(r"([a-z]{2,3})_[0-9]+k_")
-"""What the names of the published files begin with: ``es_1k_test_query.txt``."""
+"""Beginning of the names of the published files: ``es_1k_test_query.txt``."""
 _TAG: Final = re.compile(r"</?tgt>")
 
 
@@ -274,7 +274,7 @@ def _documents_xlbel(path: Path, problems: Problems) -> Iterator[Document]:
 
 XLBEL: Final[CorpusFormat] = Format(
     name="xlbel",
-    description="XL-BEL: id||mention, with or without ||context in which <tgt>mention</tgt> stands",
+    description="XL-BEL: id||mention, or id||mention||context with <tgt>mention</tgt> in the context",
     recognises=_recognises_xlbel,
     read=_read_xlbel,
     priority=10,

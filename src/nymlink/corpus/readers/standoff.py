@@ -5,9 +5,9 @@ BRAT::
     T1<TAB>Disease 0 5;16 22<TAB>breast cancer
     N1<TAB>Reference T1 MESH:D001943<TAB>Breast Neoplasms
 
-Lines that begin with T are mentions, in pieces where they are discontinuous; those with N give their concepts.
-Other lines (relations, events, attributes, notes) are ignored. Offsets count every character of the text, those of
-line ends too (https://brat.nlplab.org/standoff.html).
+Lines that begin with T are mentions; discontinuous mentions have several pieces. Lines that begin with N give the
+concepts of mentions. Other lines (relations, events, attributes, notes) are ignored. Offsets count every character
+of the text, including line ends (https://brat.nlplab.org/standoff.html).
 
 CoNLL::
 
@@ -15,9 +15,9 @@ CoNLL::
     Breast<TAB>0<TAB>6<TAB>B-Disease<TAB>MESH:D001943
     cancer<TAB>7<TAB>13<TAB>I-Disease
 
-The columns may be in another order, as BRAT's converter writes them (tag, start, end, token); after them, on the
-first token of a mention, come its concepts. Documents begin at ``# newdoc id =`` or ``-DOCSTART-`` and have
-offsets of their own. Of what stands between tokens blanks are left, and a line break for an empty line.
+The columns may be in the order of BRAT's converter (tag, start, end, token). The last column of the first token of
+a mention has its concepts. Documents begin at ``# newdoc id =`` or ``-DOCSTART-``, and their offsets begin at 0.
+Gaps between tokens become blanks, an empty line becomes a line break.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from nymlink.corpus.readers.common import (
 )
 
 LOCAL_PREFIX: Final = "id:"
-"""Before a concept id without a prefix of its own: BRAT wants the name of a database before every id."""
+"""Put before a concept id without a prefix, because BRAT requires a database name before every id."""
 
 _MENTION: Final = re.compile(r"(T\S*)\t(\S+) ([0-9]{1,10} [0-9]{1,10}(?:;[0-9]{1,10} [0-9]{1,10})*)(?:\t(.*))?")
 _CONCEPT: Final = re.compile(r"N\S*\t\S+ (T\S*) (\S+)(?:\t.*)?")
@@ -57,7 +57,7 @@ _ANNOTATIONS: Final = (".ann", ".ann.gz")
 
 
 class _BratDraft(NamedTuple):
-    """A line of a mention."""
+    """The line of a mention."""
 
     line: int
     mention: Mention
@@ -111,7 +111,7 @@ def _document(path: Path, unit: OffsetUnit, problems: Problems) -> Document:
             mentions.append(placed)
     for id_ in concepts:
         problems.reject(path, None, f"a concept of {id_}, and there is no such mention")
-    # Not the stem: a name like 10.1093 has no ending.
+    # Not the stem: the name 10.1093 has no ending.
     return Document(decoded_name(path).removesuffix(".gz").removesuffix(".ann"), text, tuple(mentions))
 
 
@@ -142,11 +142,11 @@ _LINE_CONLL: Final = re.compile(f"{_TOKEN_FIRST.pattern}$|{_TAG_FIRST.pattern}$|
 _BEGIN: Final = frozenset("BSUW")
 """Letters of tags that begin a mention, in BIO, BIOES and BILOU."""
 _WIDEST_GAP: Final = 10_000
-"""The most characters between two tokens: beyond that, an offset is a mistake."""
+"""Largest number of characters between two tokens; a larger gap means a wrong offset."""
 
 
 class _Token(NamedTuple):
-    """A line of a token, with its offsets in units of the file."""
+    """The line of a token, with its offsets in units of the file."""
 
     text: str
     start: int
@@ -169,7 +169,7 @@ class _ConllDraft:
     is_open: bool = False
 
     def add(self, token: _Token, unit: OffsetUnit) -> str | None:
-        """Append a token; say why it cannot be, ``None`` where it was."""
+        """Append a token; return its fault, or ``None``."""
         gap = token.start - self.end
         if not 0 <= gap <= _WIDEST_GAP:
             return f"the token at {token.start} begins {'before' if gap < 0 else 'far from'} the one before it"

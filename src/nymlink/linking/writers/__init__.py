@@ -1,4 +1,4 @@
-"""Write links: a registry of formats, each in a file of its own.
+"""Writers of links, one for each format.
 
 A format is a :class:`~nymlink.linking.writers.writer.LinkFormat` under an entry point in the group
 ``nymlink.link_writers``. `nymlink link --format` and :meth:`nymlink.linking.links.Links.write` take its name.

@@ -15,10 +15,10 @@ from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a text, which no mention crosses the bounds of.
+    """A part of a text; every mention is within one passage.
 
     Attributes:
-        offset: where it begins, in code points.
+        offset: offset of its first code point in the text.
         text: its text.
         annotations: its mentions, each with its number in the document, from 1.
     """
@@ -29,7 +29,7 @@ class Passage:
 
 
 def passages(text: str, annotations: list[Annotation]) -> Iterator[Passage]:
-    """Divide a text at line ends, but for those within a mention; a text without any is one passage."""
+    """Divide a text at line ends, except within a mention; a text without line ends is one passage."""
     numbered = sorted(enumerate(annotations, start=1), key=lambda each: each[1].start)
     start, place = 0, 0
     while True:
@@ -49,7 +49,7 @@ def passages(text: str, annotations: list[Annotation]) -> Iterator[Passage]:
 
 
 def infons(annotation: Annotation) -> dict[str, str]:
-    """Describe a mention: its type; of its link the concept's id and name, the score, flags and what to doubt."""
+    """Describe a mention: its type; from its link the id and name of the concept, score, flags and notes."""
     link = annotation.link
     values = {"type": annotation.type}
     if annotation.concepts:
@@ -81,7 +81,7 @@ class BioCJsonWriter(DocumentWriter):
             "annotations": [],
             "relations": [],
         }
-        # ASCII where a name holds half a character, which no encoding can.
+        # A name may hold half of a surrogate pair, which UTF-8 cannot encode: write "?" instead.
         line = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace").decode()
         self._out.write((",\n" if self._count > 1 else "") + line)
         return 0
@@ -129,7 +129,7 @@ _BEGIN: Final = """\
 
 
 class BioCXmlWriter(DocumentWriter):
-    """Writes an element for each document; what XML cannot hold is replaced by U+FFFD."""
+    """Writes an element for each document; characters that XML cannot hold are replaced by U+FFFD."""
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ def _annotation(number: int, annotation: Annotation) -> str:
 
 
 def _escaped(text: str) -> str:
-    # A carriage return would be read as a line feed.
+    # XML readers turn a carriage return into a line feed.
     return escape(_UNWRITABLE.sub("\ufffd", text), {"\r": "&#13;"})
 
 

@@ -1,10 +1,10 @@
 """Documents with their links: PubTator, CoNLL, BRAT.
 
-PubTator: the first line of a text is its title. Line ends within the rest, and tabs, become blanks, so that
-offsets hold. A mention in pieces is written from its first to its last.
+PubTator: the first line of a text is its title. Further line ends, and tabs, become blanks, which keeps the
+offsets right. A mention in several pieces is written from the start of the first to the end of the last.
 
-CoNLL: tokens are words and single signs, divided where a mention begins or ends. Tags have no room for a mention
-within or across another, nor for one in pieces: of overlapping ones the longest is written.
+CoNLL: tokens are words and single signs, divided where a mention begins or ends. Tags cannot express overlapping
+mentions or mentions in several pieces: of overlapping mentions the longest is written.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from nymlink.linking.link import Candidate, Link
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 
 UNTYPED: Final = "Concept"
-"""The type of a mention that has none: these formats want one."""
+"""The type of a mention without a type, because these formats need one."""
 
 LINE_END: Final = re.compile("[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What some reader takes for the end of a line."""
+"""Characters that some reader takes for the end of a line."""
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A mention at its place in a text, and what it means.
+    """A mention at its place in a text, with its concepts.
 
     Attributes:
         link: the link of the mention.
         pieces: offsets of its pieces, in code points, in order.
-        text: what stands there, from the first to the last piece.
+        text: the text from the start of the first piece to the end of the last.
         type: its semantic type.
-        concepts: the best candidate of each part; empty where the link is NIL.
+        concepts: the best candidate of each part; empty if the link is NIL.
     """
 
     link: Link
@@ -69,10 +69,10 @@ class Annotation:
 
 
 class DocumentWriter(LinkWriter):
-    """Writes documents whole: their text, then their mentions with what these were linked to.
+    """Writes whole documents: their text, then their mentions with concepts.
 
-    A document without text, as a list of mentions is, gets its mentions for text, one a line. A mention of which
-    it is not known where it stands in its text is left out; a warning counts such.
+    A document without text, such as a list of mentions, gets its mentions as text, one a line. A mention whose
+    place in the text is unknown is left out; a warning counts these.
     """
 
     def __init__(self) -> None:
@@ -104,18 +104,18 @@ class DocumentWriter(LinkWriter):
             annotations: its mentions, in the order of the document.
 
         Returns:
-            How many mentions the format has no room for.
+            Number of mentions that the format cannot hold.
         """
 
     def _write_end(self) -> None:
-        """Write what comes after the last document."""
+        """Write the end of the file, after the last document."""
         return
 
     def _what_is_left_out(self) -> str:
-        return "it is not known where in their text they stand"
+        return "their place in the text is not known"
 
     def _id(self, document: Document) -> str:
-        """Return the id of the document that was counted last; its number where it has none."""
+        """Return the id of the document that was counted last, or its number if it has no id."""
         return document.id or str(self._count)
 
     def _write_open_document(self) -> None:
@@ -133,7 +133,7 @@ class DocumentWriter(LinkWriter):
 
 
 def one_line(text: str) -> str:
-    """Replace what ends lines or cells by a blank, character by character, so that offsets hold."""
+    """Replace each character that ends a line or a cell by one blank, which keeps the offsets right."""
     return LINE_END.sub(" ", text).replace("\t", " ")
 
 
@@ -143,7 +143,7 @@ def one_word(text: str) -> str:
 
 
 def _listed(document: Document, links: list[Link]) -> tuple[Document, list[Link]]:
-    """Give a document its mentions for text, one a line."""
+    """Make a text for a document without one: its mentions, one a line."""
     lines = [one_line(link.mention.text) for link in links]
     placed, start = [], 0
     for line, link in zip(lines, links, strict=True):
@@ -228,7 +228,7 @@ class ConllWriter(DocumentWriter):
         return len(annotations) - len(kept)
 
     def _what_is_left_out(self) -> str:
-        return "they overlap with longer ones, or consist of several pieces, or it is not known where they stand"
+        return "they overlap with longer ones, consist of several pieces, or their place in the text is not known"
 
 
 def _apart(annotations: list[Annotation]) -> list[Annotation]:
@@ -246,7 +246,7 @@ def _apart(annotations: list[Annotation]) -> list[Annotation]:
 
 
 def _tokens(text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of tokens, which no bound of a mention lies within."""
+    """Yield the offsets of tokens; no mention begins or ends within a token."""
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         for bound in bounds[bisect_left(bounds, start + 1) : bisect_left(bounds, end)]:
@@ -268,7 +268,7 @@ CONLL = LinkFormat(
 
 _UNSAFE: Final = re.compile(r"[^\w.-]")
 _RESERVED: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
-"""What Windows takes for a device."""
+"""File names that Windows reserves for devices."""
 _LONGEST_NAME: Final = 100
 _BREAK: Final = re.compile(rf"(?:{LINE_END.pattern}|\t)+")
 
@@ -295,7 +295,7 @@ class BratWriter(DocumentWriter):
         return 0
 
     def _new_name(self, id_: str) -> str:
-        """Make a file name of an id, which no other document has on any system."""
+        """Make a file name from an id: valid on every system, and used by no other document."""
         base = _UNSAFE.sub("_", id_)[:_LONGEST_NAME].lstrip(".") or "document"
         base = f"_{base}" if _RESERVED.match(base) else base
         name, number = base, 1
@@ -324,7 +324,7 @@ def _lines(text: str, annotations: list[Annotation]) -> Iterator[str]:
 
 
 def _unbroken(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Divide a span where a line ends in it: a mention of BRAT lies within one line, or has several pieces."""
+    """Divide a span at line ends, because a piece of a BRAT mention must be within one line."""
     for match in _BREAK.finditer(text, start, end):
         if match.start() > start:
             yield start, match.start()

@@ -1,4 +1,4 @@
-"""Write a ConceptMap of FHIR, R5 or R4B, as JSON: a group for each code system that is mapped to."""
+"""Write FHIR ConceptMaps, R5 or R4B, as JSON, with a group for each target code system."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RELATIONSHIPS: Final[Mapping[Relation, str]] = {
     "related": "related-to",
     "close": "related-to",
 }
-"""ConceptMapRelationship of R5: how the source is to the target."""
+"""ConceptMapRelationship of R5: relation of the source to the target."""
 
 _EQUIVALENCES: Final[Mapping[Relation, str]] = {
     "equal": "equivalent",
@@ -29,7 +29,7 @@ _EQUIVALENCES: Final[Mapping[Relation, str]] = {
     "related": "relatedto",
     "close": "inexact",
 }
-"""ConceptMapEquivalence of R4B: how the target is to the source. The narrower and the inexact want a comment."""
+"""ConceptMapEquivalence of R4B: relation of the target to the source. Narrower and inexact need a comment."""
 
 _PROPERTIES: Final = [
     {"code": "similarity", "description": "Similarity of term and name, 0 to 1", "type": "decimal"},
@@ -38,12 +38,12 @@ _PROPERTIES: Final = [
 
 
 class ConceptMapWriter(TermWriter):
-    """Writes one resource when it is closed.
+    """Collects terms, and writes one ConceptMap when it is closed.
 
     Args:
         out: text stream.
-        info: what is known of the links.
-        is_r5: whether it is one of R5, else of R4B.
+        info: information on the links.
+        is_r5: whether to write R5, else R4B.
     """
 
     def __init__(self, out: TextIO, info: LinksInfo, *, is_r5: bool) -> None:
@@ -59,7 +59,7 @@ class ConceptMapWriter(TermWriter):
         for term in terms:
             for system, element in self._elements(term):
                 groups.setdefault(system, []).append(element)
-        # What is mapped to nothing goes with the rest of one system, where there is only one.
+        # If there is only one system, terms without a concept go into its group.
         nothing = groups.pop("", [])
         if len(groups) == 1:
             next(iter(groups.values())).extend(nothing)
@@ -80,13 +80,13 @@ class ConceptMapWriter(TermWriter):
         if not groups:
             del value["group"]
         digest = hashlib.sha256(json.dumps(value).encode()).digest()
-        # The same mappings have the same address.
+        # The URL is a hash of the mappings.
         value["url"] = f"urn:uuid:{UUID(bytes=digest[:16], version=5)}"
         text = json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
         self._out.write(text + "\n")
 
     def _elements(self, term: Term) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the systems that a term is mapped to, each with the element; an empty system for none."""
+        """Yield each system that a term is mapped to, with the element; an empty system for no concept."""
         systems: dict[str, list[dict[str, Any]]] = {}
         for target in term.targets():
             name, local = split_curie(target.candidate.concept_id, self._source)
@@ -125,13 +125,13 @@ class ConceptMapWriter(TermWriter):
 
 
 def _said(review: Review) -> tuple[str, ...]:
-    """Say what a person decided."""
+    """Describe the decision of a person."""
     done = "flagged" if review.verdict == "flag" else "decided"
     return (f"{done} by {review.reviewer} at {review.decided_at}", *filter(None, (review.comment,)))
 
 
 def _code(text: str) -> str:
-    """Write a code, in which single blanks are all white space that there may be."""
+    """Write a code; FHIR allows single blanks as the only white space in it."""
     return " ".join(text.split()) or "?"
 
 

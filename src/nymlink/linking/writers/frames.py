@@ -1,4 +1,4 @@
-"""Add links to data frames of pandas and polars, neither of which is imported here."""
+"""Add links to data frames of pandas or polars, without importing either."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def frame_column(frame: Any, column: str | None) -> list[Any]:
     """Read a column of mentions.
 
     Raises:
-        InputError: no column is named, or there is none of this name, or several.
+        InputError: no column is named, or the frame has no column of this name, or several.
     """
     names = list(frame.columns)
     known = ", ".join(map(str, names))
@@ -42,10 +42,10 @@ def frame_column(frame: Any, column: str | None) -> list[Any]:
 
 
 def with_links(frame: Any, links: Sequence[Link]) -> Any:
-    """Add the columns of links to a data frame, its rows repeated where there are several candidates.
+    """Add the columns of links to a data frame; a row with several candidates is repeated.
 
     Returns:
-        A new data frame of the same kind; a column that it has already is called ``nymlink_score``.
+        A new data frame of the same kind. If it has a column "score" already, the new one is ``nymlink_score``.
     """
     found = [rows(link) for link in links]
     places = [place for place, candidates in enumerate(found) for _ in candidates]
@@ -56,7 +56,7 @@ def with_links(frame: Any, links: Sequence[Link]) -> Any:
     }
     if hasattr(frame, "iloc"):
         pandas = sys.modules["pandas"]
-        # A rank stays a whole number where others are missing.
+        # A plain integer column would become floats because of missing ranks.
         columns[names[0]] = pandas.array(columns[names[0]], dtype="Int64")
         return frame.iloc[places].assign(**columns)
     polars = sys.modules["polars"]

@@ -1,4 +1,4 @@
-"""Write the columns that describe a link, the same in TSV, workbooks and tables of the user."""
+"""Make the columns that describe a link, the same for TSV, workbooks and the user's tables."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 
 
 def link_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns that describe a link: confidences, flags, languages, decisions where there are any."""
+    """List the columns of a link: confidence, flags, language, decision, each only if the links have it."""
     candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
     confidence = (CONFIDENCE,) if info.confident else ()
     return (*candidate, *confidence, *flag_columns(info), NOTE, *review_columns(info))
 
 
 def flag_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns that say what the sentence of a mention says of it; none for mentions that were given."""
+    """List the columns of context flags; none if the mentions were given rather than found."""
     return FLAGS if info.annotated else ()
 
 
 def review_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns that say what people decided; none where nobody did."""
+    """List the columns of decisions; none if nobody decided anything."""
     return REVIEW if info.reviewed else ()
 
 
 def mention_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns that say which mention a link is of, where it comes from no table."""
+    """List the columns that identify the mention of a link; none if the mentions come from a table."""
     return (*(PLACE if info.located else ()), "mention")
 
 
 def added_names(columns: Collection[str], header: Collection[str]) -> list[str]:
-    """Name columns that are added to a table; one that the table has already is called ``nymlink_score``.
+    """Name the columns added to a table; "score" becomes ``nymlink_score`` if the table has that name already.
 
     Args:
-        columns: what they are.
-        header: the columns of the table.
+        columns: columns to add.
+        header: columns of the table.
     """
-    # Spreadsheets and databases do not tell small letters from capitals.
+    # Spreadsheets and databases ignore capitals in column names.
     existing = {name.strip().casefold() for name in header}
     return [next(name for name in _names(column) if name.casefold() not in existing) for column in columns]
 
 
 def _names(column: str) -> Iterator[str]:
-    """Yield the names that an added column may have, the first choice first."""
+    """Yield the names to try for an added column, in order."""
     yield column
     yield f"nymlink_{column}"
     yield from (f"nymlink_{column}_{number}" for number in count(2))
 
 
 def cell(row: Mapping[str, Any], column: str) -> str:
-    """Write a value of :func:`nymlink.linking.links.rows`; flags as true or false."""
+    """Write a value of a row of :func:`nymlink.linking.links.rows` as text; flags as true or false."""
     value = row[column]
     if value is None:
         return ""
@@ -66,23 +66,23 @@ def cell(row: Mapping[str, Any], column: str) -> str:
 
 
 class CellGuard:
-    """Writes cells so that no spreadsheet runs them, and counts those that it had to change."""
+    """Writes cells that no spreadsheet runs as formulas, and counts the cells that it changed."""
 
     def __init__(self) -> None:
         self._changed = 0
 
     def protect(self, text: str) -> str:
-        """Write a cell; one that is protected already stays as it is."""
+        """Add an apostrophe to a cell that looks like a formula; a cell that has one stays unchanged."""
         protected = protect_cell(restore_cell(text))
         self._changed += protected != text
         return protected
 
     def warn(self) -> None:
-        """Say how many cells were changed, if any was."""
+        """Warn of the number of changed cells, if there are any."""
         if self._changed:
             warnings.warn(
-                f"{self._changed:,} cells that a spreadsheet would take for formulas have an apostrophe before "
-                "them, which nymlink takes off again when it reads them",
+                f"{self._changed:,} cells that a spreadsheet would run as formulas got an apostrophe before them; "
+                "nymlink removes it when it reads them",
                 stacklevel=3,
             )
 
@@ -91,11 +91,11 @@ COLUMN_TYPES: Final[Mapping[str, type]] = {
     **{"start": int, "end": int, "rank": int, "score": float, CONFIDENCE: float},
     **dict.fromkeys(FLAGS, bool),
 }
-"""Types of columns that are no text."""
+"""Types of the columns that hold no text."""
 
 
 class FlatRows:
-    """The rows of links, with the same columns whatever the links are.
+    """The rows of links, with the same columns for all links.
 
     Attributes:
         names: the names of the columns.
@@ -121,7 +121,7 @@ class RowWriter(LinkWriter):
     """Writes the rows of links.
 
     Attributes:
-        rows: makes them.
+        rows: makes the rows.
     """
 
     def __init__(self, info: LinksInfo) -> None:
@@ -137,7 +137,7 @@ class RowWriter(LinkWriter):
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Give columns of the same name, and those of none, names of their own."""
+    """Give unique names to columns with the same name or without a name."""
     given: list[str] = []
     for place, name in enumerate(names, start=1):
         base = name or f"column_{place}"

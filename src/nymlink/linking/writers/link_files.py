@@ -1,4 +1,4 @@
-"""Open writers of links, by the format of a file; check what a format needs, warn of what it ignores."""
+"""Open writers of links by file ending; check the inputs that a format needs, and warn of options it ignores."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, Need
 
 TEXT_ERRORS: Final = "nymlink-surrogates"
-"""How text is encoded to UTF-8: bytes that were not UTF-8 as they were, other halves of characters as U+FFFD."""
+"""Encoding to UTF-8: bytes that were not UTF-8 when read are written unchanged; other surrogates as U+FFFD."""
 
 _INPUTS: Final[Mapping[Need, str]] = {"documents": "documents as input: give --corpus FILE"}
 """Inputs that a format may need, and the options of `nymlink link` that give them."""
 
 
 def format_of(path: Path) -> str:
-    """Tell the format of links by the ending of a file's name; without an ending it is TSV.
+    """Find the format of links by the ending of a file name; TSV without an ending.
 
     Raises:
-        UnknownFormatError: the ending is that of no format.
+        UnknownFormatError: no format has this ending.
     """
     ending = path.suffix.lower()
     if not ending:
         return "tsv"
     endings = {known: name for name, format in LINK_FORMATS for known in format.endings}
-    # The longest, as a file of mappings ends in .sssom.tsv.
+    # Take the longest matching ending: .sssom.tsv before .tsv.
     found = max(filter(path.name.lower().endswith, endings), key=len, default=None)
     if found is not None:
         return endings[found]
     known = ", ".join(LINK_FORMATS.names())
     raise UnknownFormatError(
-        f"the ending {ending} tells no format of links: say which with --format, in Python format= (known: "
+        f"no format of links has the ending {ending}: name a format with --format, in Python format= (known: "
         f"{known})",
         path=path,
     )
@@ -49,8 +49,8 @@ def require_input(name: str, *, documents: bool) -> None:
     """Check that the input that a format needs is given.
 
     Raises:
-        InputError: it is not.
-        UnknownNameError: there is no format of this name.
+        InputError: it is missing.
+        UnknownNameError: no format has this name.
     """
     given = {"documents": documents}
     for need in sorted(LINK_FORMATS.get(name).needs):
@@ -64,12 +64,12 @@ def open_writer(name: str, out: TextIO | BinaryIO | Path, info: LinksInfo) -> Li
 
     Args:
         name: name of the format in :data:`~nymlink.linking.writers.LINK_FORMATS`.
-        out: what :func:`open_target` gives for this format.
-        info: what is known of the links.
+        out: the stream or folder from :func:`open_target` for this format.
+        info: information on the links.
 
     Raises:
         InputError: the format cannot write such links.
-        UnknownNameError: there is no format of this name.
+        UnknownNameError: no format has this name.
     """
     require_input(name, documents=info.has_documents)
     format = LINK_FORMATS.get(name)
@@ -85,15 +85,15 @@ def open_writer(name: str, out: TextIO | BinaryIO | Path, info: LinksInfo) -> Li
 
 @contextmanager
 def open_target(path: Path, name: str) -> Iterator[TextIO | BinaryIO | Path]:
-    """Open a file or make a folder for links in a format, which is there only when the block ends well.
+    """Open a file or make a folder for links; it appears under its name only when the block ends without an error.
 
     Args:
-        path: the file, which is replaced, or the folder, which must be empty or not exist.
+        path: the file, which is replaced, or the folder, which must be empty or missing.
         name: name of the format.
 
     Raises:
         OutputError: it cannot be written.
-        UnknownNameError: there is no format of this name.
+        UnknownNameError: no format has this name.
     """
     target = LINK_FORMATS.get(name).target
     if target == "folder":
@@ -109,24 +109,24 @@ def open_target(path: Path, name: str) -> Iterator[TextIO | BinaryIO | Path]:
 
 
 def standard_output(name: str) -> TextIO | BinaryIO:
-    """Return standard output as a format writes to it.
+    """Return standard output as the text or binary stream that a format needs.
 
     Raises:
-        OutputError: the format is binary, and standard output a terminal.
-        UnknownNameError: there is no format of this name.
+        OutputError: the format is binary, and standard output is a terminal.
+        UnknownNameError: no format has this name.
     """
     if LINK_FORMATS.get(name).target != "binary":
         return sys.stdout
     if sys.stdout.isatty():
-        raise OutputError(f"{name} is no text for a terminal: give -o FILE")
+        raise OutputError(f"{name} is binary and cannot be shown in a terminal: give -o FILE")
     return sys.stdout.buffer
 
 
 def require_free_folder(path: Path) -> None:
-    """Check that a folder for many files is empty, or can be made.
+    """Check that a folder for many files is empty or can be made.
 
     Raises:
-        OutputError: something is there, or it cannot be made.
+        OutputError: the folder has files, or cannot be made.
     """
     require_place(path)
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
@@ -135,12 +135,12 @@ def require_free_folder(path: Path) -> None:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[TextIO]:
-    """Open a text file for links; the file is replaced when the block ends well, and else stays as it was.
+    """Open a text file for links. The file is replaced when the block ends; after an error it stays unchanged.
 
     Raises:
         OutputError: the file cannot be written.
     """
-    # Lines end in \n everywhere, and bytes that were not UTF-8 go out as they came in, as on standard output.
+    # On every system lines end in \n, and bytes that were not UTF-8 are written as they were read.
     with (
         atomic_file(path) as partial,
         open(partial, "w", encoding="utf-8", errors=TEXT_ERRORS, newline="") as file,
@@ -149,7 +149,7 @@ def open_file(path: Path) -> Iterator[TextIO]:
 
 
 def _encode_halves(error: UnicodeError) -> tuple[bytes, int]:
-    """Write bytes that were not UTF-8 as they were, and U+FFFD for any other half of a surrogate pair."""
+    """Write bytes that were not UTF-8 when read unchanged, and any other surrogate as U+FFFD."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     character = error.object[error.start]

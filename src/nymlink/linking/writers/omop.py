@@ -1,4 +1,4 @@
-"""Mappings of terms for OMOP: Usagi, and source_to_concept_map."""
+"""Mappings of terms for OMOP: Usagi files and source_to_concept_map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _VOCABULARIES: Final = {"SNOMEDCT": "SNOMED", "MESH": "MeSH"}
-"""Names of vocabularies in OMOP, by the prefix of their codes where that is another."""
+"""Prefix of codes → name of the vocabulary in OMOP, if it differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class OmopConcept:
 
     Attributes:
         id: its number.
-        domain: its domain, ``"Condition"``; empty where that is not known.
-        vocabulary: its vocabulary, ``"SNOMED"``; empty where that is not known.
+        domain: its domain, for example ``"Condition"``; empty if unknown.
+        vocabulary: its vocabulary, for example ``"SNOMED"``; empty if unknown.
     """
 
     id: str
@@ -37,10 +37,10 @@ class OmopConcept:
 
 
 def require_omop(vocabulary: Vocabulary | None, *, format: str) -> None:
-    """Check that the concepts of a vocabulary are those of OMOP, by the first.
+    """Check that the first concept of a vocabulary has an OMOP number.
 
     Raises:
-        InputError: they are not.
+        InputError: it has none.
     """
     if vocabulary is not None and len(vocabulary):
         _number(vocabulary.concept_id(0), format)
@@ -50,7 +50,7 @@ def omop_concept(candidate: Candidate, vocabulary: Vocabulary | None, *, format:
     """Find the OMOP concept of a candidate.
 
     Raises:
-        InputError: the concept is none of OMOP.
+        InputError: it is no OMOP concept.
     """
     number = _number(candidate.concept_id, format)
     if vocabulary is None or candidate.concept_id not in vocabulary:
@@ -65,7 +65,7 @@ def _number(concept_id: str, format: str) -> str:
     number = concept_id.removeprefix(OMOP)
     if not (number.isascii() and number.isdecimal()):
         raise InputError(
-            f"{format} has the numbers of OMOP concepts, and the index has {concept_id!r}: link to an index of "
+            f"{format} needs the numbers of OMOP concepts, and the index has {concept_id!r}: link to an index of "
             "OMOP vocabularies (an export of Athena)"
         )
     return number
@@ -86,16 +86,16 @@ _LONGEST_CODE: Final = 50
 _LONGEST_NAME: Final = 20
 _LONGEST_DESCRIPTION: Final = 255
 _ALWAYS: Final = ("1970-01-01", "2099-12-31", "")
-"""When a mapping is valid, as Usagi writes it."""
+"""First and last day that a mapping is valid, as Usagi writes them."""
 _NONE: Final = OmopConcept("0", "", "None")
-"""What OMOP maps a code to that has no concept."""
+"""Concept number for a code without a concept."""
 
 
 class SourceToConceptMapWriter(TermWriter):
     """Writes a row for each term and the best concept of each of its parts.
 
-    A term whose code is too long is left out, as a shortened code is another one; a description is shortened. Both
-    are counted in a warning.
+    A term with a too long code is left out, because a shortened code would be another code. A too long description
+    is shortened. Warnings count both.
     """
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
@@ -120,7 +120,7 @@ class SourceToConceptMapWriter(TermWriter):
         if len(fitting) < len(terms):
             first = next(term.code for term in terms if len(term.code) > _LONGEST_CODE)
             warnings.warn(
-                f"{len(terms) - len(fitting):,} terms were left out, as source_code has room for {_LONGEST_CODE} "
+                f"{len(terms) - len(fitting):,} terms were left out: source_code holds at most {_LONGEST_CODE} "
                 f"characters (the first is {first[:_LONGEST_CODE]!r}…): name a column of codes with "
                 "--map-column code=NAME",
                 stacklevel=3,
@@ -150,14 +150,15 @@ _EQUIVALENCES: Final[Mapping[Relation, str]] = {
     "related": "INEXACT",
     "close": "INEXACT",
 }
-"""How the target is to the term, by how the term is to the target."""
+"""Relation of the target to the term, by the relation of the term to the target."""
 _UNMAPPED: Final = (NO_CONCEPT, "Unmapped", "")
 
 
 class UsagiWriter(TermWriter):
     """Writes the best concept of each part as a target, further candidates as suggestions.
 
-    A target is unchecked unless a person decided it. The columns of the user's table are additional information.
+    A target is unchecked unless a person decided on it. The columns of the user's table become additional
+    information.
     """
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
@@ -192,13 +193,13 @@ class UsagiWriter(TermWriter):
                 self._out.writerow([*before, *added, *(values.get(column, "") for column in AFTER)])
 
     def _concept(self, target: Target) -> tuple[str, str, str]:
-        """Return the number, the name and the domain of a concept."""
+        """Return the number, name and domain of a concept."""
         found = omop_concept(target.candidate, self._info.vocabulary, format="usagi")
         return found.id, target.candidate.concept_name, found.domain
 
 
 def _status(link: Link, target: Target | None, now: str) -> dict[str, str]:
-    """Write what a person decided of a target, or that nobody did."""
+    """Write the status of a target: the decision of a person, or unchecked."""
     review = link.review
     if review is None:
         author = ("", "0") if target is None else (_AUTHOR, now)

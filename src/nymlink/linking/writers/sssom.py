@@ -1,7 +1,7 @@
 """Mappings of terms as SSSOM.
 
-The subject of a mapping is a term as a literal, unless its code is a CURIE. A term without a concept is mapped to
-``sssom:NoTermFound``.
+The subject of a mapping is the term as a literal, or its code if that is a CURIE. A term without a concept is
+mapped to ``sssom:NoTermFound``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nymlink.text.normalise import normalise
 
 
 def relation(candidate: Candidate, link: Link) -> Relation:
-    """Say how a term is related to a candidate: as a person decided, else by the name that matched.
+    """Return the relation of a term to a candidate: a person's decision, else derived from the name that matched.
 
     Args:
         candidate: the concept.
@@ -45,12 +45,12 @@ def relation(candidate: Candidate, link: Link) -> Relation:
 
 
 def is_lexical(candidate: Candidate) -> bool:
-    """Whether a candidate was found by the words of a name, not by how similar it is."""
+    """Whether a candidate was found by the words of a name rather than by similarity."""
     return WRITING in candidate.parts or DICTIONARY in candidate.parts
 
 
 def _is_name(candidate: Candidate, link: Link) -> bool:
-    """Whether a term equals the name that matched; a dictionary takes other forms and orders of words, too."""
+    """Whether a term equals the name that matched. A dictionary also finds other forms and orders of words."""
     if DICTIONARY in candidate.parts:
         return normalise(link.mention.text) == normalise(candidate.matched.text)
     return WRITING in candidate.parts
@@ -60,13 +60,13 @@ _TABLE: Final = files("nymlink.linking.writers") / "data" / "prefixes.tsv"
 
 
 class Prefix(NamedTuple):
-    """A row of the table.
+    """A row of the table of prefixes.
 
     Attributes:
-        name: the prefix as ids have it ("MONDO").
-        iri: what stands for the prefix in an IRI.
+        name: the prefix in ids ("MONDO").
+        iri: the IRI that the prefix stands for.
         system: the URI of the code system in FHIR.
-        is_in_code: whether codes of that system have the prefix ("HP:0001250").
+        is_in_code: whether codes of that system include the prefix ("HP:0001250").
     """
 
     name: str
@@ -76,7 +76,7 @@ class Prefix(NamedTuple):
 
 
 def split_curie(concept_id: str, source: str) -> tuple[str, str]:
-    """Divide an id into its prefix and the rest; an id without prefix has the name of its source for one."""
+    """Divide an id into prefix and rest; without a prefix, the name of its source is the prefix."""
     prefix, colon, local = concept_id.partition(":")
     if colon and prefix and local and not local.startswith("//") and " " not in prefix:
         return prefix, local
@@ -84,7 +84,7 @@ def split_curie(concept_id: str, source: str) -> tuple[str, str]:
 
 
 def prefix(name: str) -> Prefix:
-    """Look a prefix up; one that is not in the table is resolved by Bioregistry."""
+    """Look a prefix up; a prefix that the table lacks gets its IRI from Bioregistry."""
     known = _table().get(name.casefold())
     iri = f"https://bioregistry.io/{name}:"
     return Prefix(name, iri, iri, False) if known is None else known._replace(name=name)
@@ -106,7 +106,7 @@ class Target:
 
     Attributes:
         candidate: the concept.
-        relation: how the term is related to it; to the concept of one of its parts, a composite term is related.
+        relation: relation of the term to the concept; a composite term is "related" to the concepts of its parts.
         link: the link of the term, or of its part.
     """
 
@@ -120,11 +120,11 @@ class Term:
     """A term of the source.
 
     Attributes:
-        code: its code; the term itself where it has none.
-        name: the term, as one line.
-        link: its link, where it first has it.
+        code: its code; the term itself if it has none.
+        name: the term, on one line.
+        link: its link.
         frequency: how often it occurs.
-        row: the cells of the user's table where it first stands; empty where there is no table.
+        row: cells of the first row of the user's table with this term; empty without a table.
     """
 
     code: str
@@ -135,12 +135,12 @@ class Term:
 
     @property
     def best(self) -> list[Target]:
-        """What it is mapped to: the first of the candidates of each part; of those that a person chose, all."""
+        """The concepts it is mapped to: the first candidate of each part, or all that a person chose."""
         reviewed = self.link.review is not None and bool(self.link.review.relations)
         return [each for each in self.targets() if reviewed or each.candidate is each.link.candidates[0]]
 
     def targets(self) -> Iterator[Target]:
-        """Yield what it is mapped to, best first; nothing where its link is NIL."""
+        """Yield all its targets, best first; nothing if its link is NIL."""
         for part in () if self.link.nil else self.link.singles:
             for candidate in part.candidates:
                 found = "related" if self.link.parts else relation(candidate, part)
@@ -150,8 +150,8 @@ class Term:
 class TermWriter(LinkWriter):
     """Collects terms, each once, and writes them when it is closed.
 
-    The code of a term is that of the user's table or of the mention, where these have one, else the term itself. A
-    term that was linked in several ways, by what stands around it, is written with the most frequent.
+    The code of a term comes from the user's table or the mention, else it is the term itself. If a term was linked
+    differently in different contexts, its most frequent link is written.
     """
 
     def __init__(self, info: LinksInfo) -> None:
@@ -162,7 +162,7 @@ class TermWriter(LinkWriter):
         name = " ".join(link.mention.text.split())
         if not name:
             return
-        # What a sentence says of a mention is not so of the term.
+        # The context of one mention does not hold for the term in general.
         link = replace(link, context=None)
         fields = () if row is None else tuple(map(restore_cell, row.fields))
         code = self._code(link, fields) or name
@@ -203,7 +203,7 @@ _PREDICATES: Final[Mapping[Relation, str]] = {
     "related": "skos:relatedMatch",
     "close": "skos:closeMatch",
 }
-"""The object is broader than a narrower term."""
+"""The object is broader than a narrower term, and the reverse."""
 
 _OWN_PREFIXES: Final = {
     "semapv": "https://w3id.org/semapv/vocab/",
@@ -241,7 +241,7 @@ _CURIE: Final = re.compile(r"[A-Za-z][\w.-]*:[^\s:/]\S*")
 
 
 class SssomWriter(TermWriter):
-    """Writes all mappings when it is closed: the metadata name the prefixes that occur in them."""
+    """Writes all mappings when it is closed, because the metadata at the start list all prefixes that occur."""
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         super().__init__(info)
@@ -288,7 +288,7 @@ class SssomWriter(TermWriter):
         candidate, link = target.candidate, target.link
         matching = "semapv:LexicalMatching" if is_lexical(candidate) else _SIMILARITY
         decided = link.review is not None and bool(link.review.relations)
-        # A confidence is that of the first candidate; one that is no measured probability is not stated.
+        # A confidence belongs to the first candidate, and is stated only if it is a measured probability.
         stated = self._info.calibrated and candidate is link.candidates[0]
         confidence = link.confidence if stated else None
         return {
@@ -296,7 +296,7 @@ class SssomWriter(TermWriter):
             "object_id": self._curie(candidate.concept_id),
             "object_label": _cell(candidate.concept_name),
             "mapping_justification": _MANUAL if decided else matching,
-            # A concept that a person gave may be none that a search had found.
+            # A concept that a person chose may not have been found by the search; it has no score.
             "similarity_score": f"{min(max(candidate.score, 0), 1):.4f}" if candidate.parts else "",
             "confidence": "" if confidence is None else f"{confidence:.4f}",
             "comment": _comment(link) if is_first else "",
@@ -309,12 +309,12 @@ class SssomWriter(TermWriter):
         return f"{name}:{_SPACE.sub('_', local)}"
 
     def _metadata(self, body: str) -> Iterator[str]:
-        """Yield the lines of the metadata, in YAML."""
+        """Yield the lines of the metadata, as YAML."""
         yield 'sssom_version: "1.1"'
         yield "curie_map:"
         for name in sorted(self._prefixes):
             yield f"  {name}: {json.dumps(self._prefixes[name])}"
-        # The same mappings have the same id.
+        # The id is a hash of the mappings.
         yield f"mapping_set_id: https://w3id.org/sssom/mappings/{_uuid(body)}"
         title = f"{self._info.title or 'terms'} linked by nymlink"
         yield f"mapping_set_title: {json.dumps(title)}"
@@ -327,7 +327,7 @@ class SssomWriter(TermWriter):
 
 
 def _licence(stated: set[str | None]) -> str:
-    """Return the IRI of the licence of all sources, or that of an unspecified one."""
+    """Return the IRI of the licence if all sources have the same, else that of an unspecified licence."""
     if len(stated) != 1 or not (licence := (stated.pop() or "").strip()):
         return _UNSPECIFIED
     is_iri = re.fullmatch(r"https?://[^\s<>\"]+", licence) is not None
@@ -335,12 +335,12 @@ def _licence(stated: set[str | None]) -> str:
 
 
 def _comment(link: Link) -> str:
-    """Write what is to be said of a link: by the reviewer, else what there is to doubt."""
+    """Write the comment of the reviewer, or else the doubts about a link."""
     return _cell("; ".join(link.notes) if link.review is None else link.review.comment)
 
 
 def _review(review: Review | None) -> dict[str, str]:
-    """Write who decided, and when; what SSSOM has no column for, in `other`."""
+    """Write the reviewer and the time of a decision; facts without an SSSOM column go into `other`."""
     if review is None:
         return {}
     flagged = "decision=flag; " if review.verdict == "flag" else ""

@@ -26,13 +26,13 @@ _VERBATIM: Final = frozenset({"document_id", "concept_id"})
 class LineWriter(LinkWriter):
     """Writes a line for each candidate; a mention without candidates has one line with empty cells.
 
-    Mentions and names have one blank for any white space, so that each candidate is one line. Ids are quoted where
-    they hold the delimiter or a line's end. A cell that a spreadsheet would run gets an apostrophe before it.
-    Columns of documents and offsets come first, where mentions have them.
+    White space in mentions and names becomes single blanks, to keep each candidate on one line. Ids are quoted if
+    they contain the delimiter or a line end. A cell that a spreadsheet would run as a formula gets an apostrophe
+    before it. Columns of documents and offsets come first, if mentions have them.
 
     Args:
         out: text stream.
-        info: what is known of the links.
+        info: information on the links.
         delimiter: the character between cells.
     """
 
@@ -55,26 +55,26 @@ class LineWriter(LinkWriter):
         self._out.write(self._delimiter.join(self._quoted(self._guard.protect(each)) for each in cells) + "\n")
 
     def _quoted(self, text: str) -> str:
-        """Quote a cell that would be read as several cells or lines; in TSV quotation marks are ordinary."""
+        """Quote a cell that would be read as several cells or lines; TSV allows quotation marks unquoted."""
         marks = "\t\r\n" if self._delimiter == "\t" else f'{self._delimiter}"\r\n'
         return format_record([text], self._delimiter) if any(mark in text for mark in marks) else text
 
 
 _MARK: Final = "\ufeff"
-"""The byte-order mark by which spreadsheets know UTF-8."""
+"""Byte-order mark; spreadsheets recognise UTF-8 by it."""
 
 
 class CsvWriter(LinkWriter):
-    """Writes the user's table with the columns of the links added; a row is repeated for each candidate.
+    """Writes the user's table with added columns for the links; a row is repeated for each candidate.
 
-    Rows stay as they were written, unless the delimiter is another one than the table's, or a cell would be run by
-    a spreadsheet. A column whose name the table has already gets another one ("nymlink_score").
+    Rows keep their text, unless the output has another delimiter or a spreadsheet would run a cell as a formula.
+    If the table has a column "score" already, the added one is ``nymlink_score``.
 
     Args:
         out: text stream.
         table: layout of the user's table.
         delimiter: the character between fields in the output.
-        columns: the columns of the links.
+        columns: columns of the links.
     """
 
     def __init__(self, out: TextIO, table: UserTable, delimiter: str, columns: Sequence[str]) -> None:
@@ -107,7 +107,7 @@ class CsvWriter(LinkWriter):
 def _open_csv(out: TextIO, info: LinksInfo) -> LinkWriter:
     if info.table is None:
         return LineWriter(out, info, ",")
-    # A semicolon stays: that is what spreadsheets write where the comma is the decimal mark.
+    # A semicolon is kept: spreadsheets use it in countries with a decimal comma.
     delimiter = "," if info.table.delimiter == "\t" else info.table.delimiter
     return CsvWriter(out, info.table, delimiter, link_columns(info))
 
@@ -137,7 +137,7 @@ TSV = LinkFormat(
 
 
 class JsonWriter(LinkWriter):
-    """Writes :meth:`nymlink.linking.link.Link.to_dict` as one line; under ``row`` the cells of the user's table.
+    """Writes :meth:`nymlink.linking.link.Link.to_dict` as one line, with the cells of the user's table in ``row``.
 
     Raises:
         InputError: two columns of the table have the same name.
@@ -149,7 +149,7 @@ class JsonWriter(LinkWriter):
         repeated = [name for name, times in Counter(self._header).items() if times > 1]
         if repeated:
             raise InputError(
-                f"two columns are called {repeated[0]!r}, and a JSON object has room for one: rename one of them"
+                f"two columns are called {repeated[0]!r}, but JSON needs distinct names: rename one of them"
             )
 
     def write(self, link: Link, row: Record | None = None) -> None:
@@ -173,7 +173,7 @@ _GAP = 2
 
 
 class TableWriter(LinkWriter):
-    """Writes a line for each candidate, and a line for the notes of a link."""
+    """Writes a line for each candidate, and further lines for the notes of a link."""
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         self._out = out
@@ -206,7 +206,7 @@ class TableWriter(LinkWriter):
                 self._out.write(f"  {_fit(f'↳ {note}', self._width - 2)}".rstrip() + "\n")
 
     def _write_line(self, *cells: str) -> None:
-        # Without confidences there is no column for the last cell.
+        # Without confidences the last cell has no column.
         padded = [_fit(cell, width) for cell, width in zip(cells, self._widths, strict=False)]
         self._out.write((" " * _GAP).join(padded).rstrip() + "\n")
 
@@ -216,10 +216,10 @@ def _decimals(value: float | None) -> str:
 
 
 def _fit(text: str, width: int) -> str:
-    """Cut or pad to a width in terminal cells; wide (CJK) and zero-width (combining) characters count as such."""
+    """Cut or pad to a width in terminal cells: a wide (CJK) character takes two, a combining character none."""
     shown = escape_controls(" ".join(text.split()))
     if wcswidth(shown) > width:
-        # Cut by characters first: measuring a long text after each character that is cut would be slow.
+        # First cut to a number of characters: measuring a long text after removing each character would be slow.
         ends = accumulate(map(wcwidth, shown))
         shown = shown[: sum(1 for _ in takewhile(lambda end: end < width, ends))]
         while wcswidth(shown) > width - 1:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 _ROWS: Final = 50_000
-"""Rows of a group, which are in memory at a time."""
+"""Number of rows that are held in memory and written together."""
 ARROW_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-"""Types of columns, by those of their values in Python."""
+"""Python types of values → column types of Parquet."""
 
 
 class ParquetWriter(RowWriter):
-    """Writes typed columns, which `datasets` and data frames read as they are."""
+    """Writes typed columns, which `datasets` and data frame libraries read unchanged."""
 
     def __init__(self, out: BinaryIO, info: LinksInfo) -> None:
         super().__init__(info)
@@ -61,7 +61,7 @@ class ParquetWriter(RowWriter):
 
 
 def _whole(value: Any) -> Any:
-    """Replace what is no Unicode text in a string: halves of surrogate pairs, bytes that were not UTF-8."""
+    """Replace invalid Unicode in a string: halves of surrogate pairs, and bytes that were not UTF-8."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
@@ -83,7 +83,7 @@ _RUN: Final = re.compile(r"[=+\-@\t\r']")
 
 
 class XlsxWriter(RowWriter):
-    """Writes text cells, which are never formulas, and numbers; a full sheet is continued on the next.
+    """Writes numbers, and text cells that are never run as formulas; a full sheet is continued on the next.
 
     Raises:
         MissingExtraError: openpyxl is not installed.
@@ -106,7 +106,7 @@ class XlsxWriter(RowWriter):
         self._append(values)
 
     def close(self) -> None:
-        # First into a file: a pipe that is closed leaves no half-written sheet behind.
+        # Write to a temporary file first: a broken pipe then leaves no half-written sheet behind.
         with tempfile.TemporaryFile() as whole:
             _save(self._workbook, whole)
             whole.seek(0)
@@ -128,7 +128,7 @@ class XlsxWriter(RowWriter):
 
         number = len(self._workbook.sheetnames) + 1
         self._sheet = self._workbook.create_sheet("links" if number == 1 else f"links {number}")
-        # The file that the library makes has a name, and stays where the process is killed.
+        # The library would use a named temporary file, which stays behind if the process is killed.
         self._sheet._writer = WorksheetWriter(self._sheet, out=tempfile.TemporaryFile())  # noqa: SIM115 — until it is saved
         self._sheet._writer.write_top()
         self._count = 0
@@ -147,13 +147,13 @@ class XlsxWriter(RowWriter):
         self._shortened += len(text) > _LONGEST_CELL
         cell = WriteOnlyCell(self._sheet, text[:_LONGEST_CELL])
         cell.data_type = "s"
-        # As spreadsheets mark what was typed as text: it stays text when the cell is edited.
+        # The same mark as for text typed with an apostrophe: the cell stays text when it is edited.
         cell.quotePrefix = _RUN.match(text) is not None
         return cell
 
 
 def _save(workbook: Workbook, target: IO[bytes]) -> None:
-    """Save a workbook whose sheets are in files without names."""
+    """Save a workbook whose sheets are in unnamed temporary files."""
     from openpyxl.writer.excel import ExcelWriter
 
     class Writer(ExcelWriter):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Define a format of links: its description, its writer, and the information that the writer gets."""
+"""Define a format of links: its description, its writer, and the information for the writer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class UserTable:
     Attributes:
         header: its header.
         delimiter: the character between fields.
-        code: index of the column of the terms' codes; ``None`` where none was named.
-        frequency: index of the column of how often each term occurs; ``None`` where none was named.
+        code: index of the column with the codes of terms; ``None`` if none was named.
+        frequency: index of the column with the frequencies of terms; ``None`` if none was named.
     """
 
     header: Record
@@ -32,19 +32,19 @@ class UserTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinksInfo:
-    """Information on links that is known before the first one.
+    """Information on links that is known before the first link.
 
     Attributes:
-        calibrated: whether the links have confidences that are measured probabilities.
-        annotated: whether the mentions were found in texts, by an annotator: the links then have confidences, and
-            flags of what their sentences say of them (:class:`nymlink.linking.link.Context`).
-        reviewed: whether people decided some of the links (:class:`nymlink.linking.link.Review`).
+        calibrated: whether the confidences are measured probabilities.
+        annotated: whether an annotator found the mentions in texts: the links then have confidences and context
+            flags (:class:`nymlink.linking.link.Context`).
+        reviewed: whether people decided on some of the links (:class:`nymlink.linking.link.Review`).
         multilingual: whether the names are in several languages.
         located: whether the mentions have documents and offsets.
-        has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
-        table: the layout of the table that the mentions come from; ``None`` where they come from none.
-        vocabulary: the concepts that were linked to, where these are known.
-        title: a short name of what was linked, for example that of its file.
+        has_documents: whether the writer gets the documents, through :meth:`LinkWriter.begin_document`.
+        table: layout of the table that the mentions come from; ``None`` without a table.
+        vocabulary: the vocabulary that was linked to, if known.
+        title: a short name of the input, for example that of its file.
         options: options that the user gave on the command line, for example ``"--top-k"``.
     """
 
@@ -69,7 +69,7 @@ class LinkWriter(ABC):
     """Writes links one by one to a stream, which it leaves open, or into a folder."""
 
     def begin_document(self, document: Document) -> None:
-        """Take the document whose links come next, one for each mention; a format without texts does nothing."""
+        """Begin a document; the links of its mentions follow. Formats without texts ignore it."""
         return
 
     @abstractmethod
@@ -78,12 +78,12 @@ class LinkWriter(ABC):
 
         Args:
             link: the link.
-            row: the row of the user's table that the mention stands in, with as many fields as the header;
-                ``None`` exactly where there is no such table.
+            row: the row of the user's table with the mention, with as many fields as the header; ``None`` without
+                a table.
         """
 
     def close(self) -> None:
-        """Write what comes after the last link."""
+        """Write the end of the file, after the last link."""
         return
 
     def abandon(self) -> None:
@@ -100,16 +100,16 @@ class LinkFormat:
     """One format of links.
 
     Attributes:
-        name: as given to ``--format``.
+        name: value of ``--format``.
         description: one line for the help.
-        open: makes a writer, given the target and what is known of the links. It may write a header at once, and
-            raises :class:`~nymlink.core.errors.InputError` where it cannot write such links.
+        open: makes a writer from the target and the information on the links. It may write a header at once, and
+            raises :class:`~nymlink.core.errors.InputError` if it cannot write such links.
         endings: endings of file names that mean this format, for example ``(".jsonl",)``.
-        needs: input that the format cannot do without: ``"documents"`` with their texts.
-        keeps_table: whether the columns of the user's table are written too.
-        ignores: options of `nymlink link` that make no difference to this format, for example ``{"--top-k"}``.
-        target: what is written to: a stream of ``"text"`` or of bytes (``"binary"``), or an empty ``"folder"``; to
-            standard output such a format writes the text of one document.
+        needs: input that the format requires: ``"documents"`` with their texts.
+        keeps_table: whether the columns of the user's table are written, too.
+        ignores: options of `nymlink link` that have no effect on this format, for example ``{"--top-k"}``.
+        target: what is written to: a stream of ``"text"`` or of bytes (``"binary"``), or an empty ``"folder"``. To
+            standard output, a folder format writes the text of one document.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Abbreviations: where a text defines one, and what its letters stand for.
+"""Abbreviations that a text defines, after Schwartz & Hearst (2003) and Sohn et al. (2008).
 
-After Schwartz & Hearst (2003) and Sohn et al. (2008): ``places`` lists where a bracket may define a short form,
-``spellings`` the ways in which letters stand for words, ``definitions`` joins the two.
+``short_forms`` lists the places where a bracket may define a short form, ``long_forms`` the ways in which letters
+stand for words; ``definitions`` joins both.
 """
 
 from nymlink.text.abbreviations.definitions import Definition, find_definitions

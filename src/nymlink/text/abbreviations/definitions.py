@@ -15,11 +15,11 @@ class Definition:
 
     Attributes:
         short: the abbreviation, as written where it is defined.
-        long: what it stands for.
+        long: its meaning.
         short_start: offset of the short form in the text, in code points.
-        short_end: offset one past it.
+        short_end: offset after its last character.
         long_start: offset of the long form.
-        long_end: offset one past it.
+        long_end: offset after its last character.
     """
 
     short: str
@@ -35,19 +35,17 @@ def find_definitions(text: str, *, classic: bool = False) -> tuple[Definition, .
 
     After Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text",
     Pacific Symposium on Biocomputing 2003. :mod:`~nymlink.text.abbreviations.short_forms` has the patterns of
-    brackets; :mod:`~nymlink.text.abbreviations.long_forms` says how letters stand for words and which long form is
-    chosen.
-    Where one short form is defined several times, definitions that leave words of the long form unexplained give
-    way to those that explain all.
+    brackets; :mod:`~nymlink.text.abbreviations.long_forms` finds and compares long forms. If a short form is
+    defined several times, definitions that explain all words of the long form replace the others.
 
     Args:
         text: a document's text.
-        classic: keep to the patterns and spellings of Schwartz & Hearst, as the published queries of BioSyn do: a
-            bracket that begins with a short or long form, and its letters in order.
+        classic: use only the patterns and spellings of Schwartz & Hearst, as in the published queries of BioSyn: a
+            bracket that begins with a short or long form, with the letters in order.
 
     Returns:
-        The definitions in the order of their brackets; offsets count in ``text``, and
-        ``text[d.short_start:d.short_end] == d.short``, likewise the long form.
+        The definitions in the order of their brackets; offsets are for ``text``:
+        ``text[d.short_start:d.short_end] == d.short``, likewise for the long form.
     """
     definitions: list[tuple[bool, Definition]] = []
     for bracket in brackets(text):
@@ -61,14 +59,14 @@ def find_definitions(text: str, *, classic: bool = False) -> tuple[Definition, .
 
 
 def _definition(text: str, bracket: Bracket, classic: bool) -> tuple[bool, Definition] | None:
-    """Find the definition at a bracket, after whether all words of its long form are explained."""
+    """Find the definition at a bracket; the boolean says whether all words of its long form are explained."""
     places = (place for one in PATTERNS if one.classic or not classic for place in one.places(text, bracket))
     definitions = (_spelled_out(place, classic) for place in places)
     return next((one for one in definitions if one is not None), None)
 
 
 def _spelled_out(place: Place, classic: bool) -> tuple[bool, Definition] | None:
-    """Find the long form of the short form at a place, in the first way that it has one."""
+    """Find the long form for the short form at a place, by the first spelling that fits."""
     short, short_start = place.short.text, place.short.start
     candidate, start = place.candidate.text, place.candidate.start
     found = (way.find(short, candidate) for way in SPELLINGS if way.classic or not classic)

@@ -1,19 +1,20 @@
-"""Long forms of abbreviations: which words of a text a short form stands for.
+"""Long forms of abbreviations: the words of a text that a short form stands for.
 
-Short forms of chemicals leave out locants: "delta-9-tetrahydrocannabinol (THC)",
-"1,3-bis-(2-chloroethyl)-1-nitrosourea (BCNU)": numbers, Greek letters, single letters, stereo-descriptors and
-substituents in brackets are part of the name.
+Short forms of chemicals omit locants: "delta-9-tetrahydrocannabinol (THC)", "1,3-bis-(2-chloroethyl)-1-nitrosourea
+(BCNU)". Here, numbers, Greek letters, single letters, stereo-descriptors and substituents in brackets are part of
+the name.
 
-The idea is of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text",
-Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order, the
-first at the start of a word. Where they take the nearest such place, all places in the words before it are
-compared here, because the nearest is often too short: "adenomatous polyposis coli" for AAPC after "attenuated
-adenomatous polyposis coli". Words may be read in other letters than they are written in, see
+The method follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
+text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
+the first at the start of a word. They take the nearest long form. Here all long forms in the words before the
+bracket are compared, because the nearest is often too short: "adenomatous polyposis coli" for AAPC after
+"attenuated adenomatous polyposis coli". A word may also be read in other letters than its own, see
 :mod:`nymlink.text.abbreviations.short_forms`.
 
-A :class:`Spelling` takes the short form and the text at whose end its long form may be. Letters in order are the
-way of Schwartz & Hearst (2003); Sohn et al., "Abbreviation definition identification based on automatic precision
-estimates" (BMC Bioinformatics 2008, 9:402), tell such ways apart by how sure each is.
+A :class:`Spelling` takes the short form and a text that may end with its long form. The spelling with letters in
+order is that of Schwartz & Hearst (2003). The idea of several spellings, ordered by reliability, is from Sohn et
+al., "Abbreviation definition identification based on automatic precision estimates" (BMC Bioinformatics 2008,
+9:402).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from nymlink.text.rewriting import is_balanced
 _GREEK: Final = r"(?:alpha|beta|gamma|delta|epsilon|zeta|omega|[α-ω])"
 _STEREO_DESCRIPTOR: Final = r"(?:cis|trans|tert|sec|iso|ortho|meta|para|endo|exo|rac|bis|tris|nor|threo|erythro)"
 _GROUP: Final = r"(?:\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|\[[^\s\[\]]*\])"
-# Each text is read in one way alone: the time to see that one has other things in it must not explode.
+# Each text can match in only one way; otherwise the time for texts that do not match would explode.
 _LOCANT_WORD: Final = rf"(?:{_GREEK}|{_STEREO_DESCRIPTOR})(?=[-‐–,(\[\d])"
 _LETTER: Final = r"[A-Z]['′’]*+(?=[-‐–,(\[\d])"
 _LOCANT: Final = (
@@ -47,11 +48,11 @@ def widen(text: str, start: int) -> int:
     """Move the start of a long form to the left, over the locants before it.
 
     Args:
-        text: the text in which it was found.
-        start: where it begins.
+        text: the text of the long form.
+        start: start of the long form.
 
     Returns:
-        Where it begins with its locants; ``start`` where there are none.
+        Start of the long form with its locants; ``start`` if it has none.
     """
     token = start
     while token > 0 and not _BOUNDARY.match(text[token - 1]) and not _opens(text, token - 1, start):
@@ -78,7 +79,7 @@ def _opens(text: str, offset: int, end: int) -> bool:
 
 
 _WORD: Final = re.compile(r"[^\W_]+")
-# A long form is a phrase of one clause: no list of words, no alternatives. "1, 2-dioxygenase" is not a list.
+# A long form is a phrase of one clause without lists and alternatives. "1, 2-dioxygenase" is not a list.
 _LIST: Final = re.compile(r",\s*[^\W\d]|\bor\b|\band\b")
 _SENTENCES: Final = re.compile(r"(?<!\b\w)[.!?;:]\s")
 _LETTER_ALONE: Final = re.compile(r"[a-z]\s")
@@ -87,10 +88,11 @@ _HYPHENS: Final = "-‐–"
 _BRACKETED_DESCRIPTOR: Final = re.compile(r"\([^\s()]*\)-|\[[^\s\[\]]*\]-")
 _AFTER_LOCANTS: Final = ("-", ",", "'", "′")
 _LETTERS_WITH_ARTICLE: Final = 4
-"""Letters of a short form, at least, of which an article gives the first: "A Lite BERT (ALBERT)"."""
+"""Smallest number of letters of a short form whose first letter may come from an article: "A Lite BERT
+(ALBERT)"."""
 
 _INITIALS_FOR_A_SKIP: Final = 2
-"""Words that give their initial, at least, for each token that gives no letter."""
+"""Smallest number of words that give their initial, for each token that gives no letter."""
 
 
 class _Word(NamedTuple):
@@ -99,10 +101,10 @@ class _Word(NamedTuple):
     Attributes:
         text: as written.
         folded: in lower case, with Greek letters as Latin ones.
-        start: its offset.
-        end: offset one past it.
-        starts_token: whether white space is before it.
-        is_free: whether it need give no letter: a function word, or a number or letter in the name of a chemical.
+        start: offset of its first character.
+        end: offset after its last character.
+        starts_token: whether white space precedes it.
+        is_free: whether it may give no letter: a function word, or a number or letter in the name of a chemical.
     """
 
     text: str
@@ -118,13 +120,13 @@ class LongForm:
     """A long form of a short form, and its costs; the smallest is the best.
 
     Attributes:
-        skipped_tokens: tokens between white space that give no letter, function words aside.
+        skipped_tokens: tokens between white space that give no letter, except function words.
         cut: whether it begins within a token: "type plasminogen" of "tissue-type plasminogen".
-        skipped_words: words between any signs that give no letter.
+        skipped_words: words, separated by any signs, that give no letter.
         unmatched: function words that give no letter, minus words whose initial is a letter of the short form.
         words: number of words in the long form.
         start: offset of the long form in the candidate text.
-        end: offset one past it.
+        end: offset after its last character.
     """
 
     skipped_tokens: int
@@ -140,7 +142,7 @@ def best_long_form(letters: str, candidate: str) -> LongForm | None:
     """Find the best long form that ends where ``candidate`` ends; ``None`` if there is none.
 
     Args:
-        letters: those of the short form, see :func:`~nymlink.text.abbreviations.short_forms.letters_of`.
+        letters: letters of the short form, from :func:`~nymlink.text.abbreviations.short_forms.letters_of`.
         candidate: the text.
     """
     end = len(candidate.rstrip(" \t\n,;-"))
@@ -178,7 +180,7 @@ def _with_descriptor(text: str, start: int) -> int:
 
 @lru_cache(maxsize=8)
 def _words(candidate: str) -> tuple[_Word, ...]:
-    """List the words of a text; a bracket is asked for several times in a row."""
+    """List the words of a text; cached, because a bracket is read several times in a row."""
     folded = fold(candidate)
     return tuple(_word(candidate, folded, match.start(), match.end()) for match in _WORD.finditer(candidate))
 
@@ -197,7 +199,7 @@ def _word(text: str, folded: str, start: int, end: int) -> _Word:
 
 
 def _may_begin(letters: str, first: _Word, long: str) -> bool:
-    """Whether a phrase may be a long form of the letters, by its first word and as a piece of text."""
+    """Whether a phrase may be a long form of the letters, by its first word and its extent."""
     article = first.folded == "a" and len(letters) >= _LETTERS_WITH_ARTICLE
     return (
         any(reading[0] == letters[0] for reading in readings_of(first.folded))
@@ -210,13 +212,13 @@ def _may_begin(letters: str, first: _Word, long: str) -> bool:
 
 
 def _explain(letters: str, phrase: Sequence[_Word]) -> tuple[int, int, int] | None:
-    """Align the letters with the words, in order, in the cheapest way: of each word the initial first.
+    """Align the letters with the words, in order, at the lowest cost; each word gives its initial first.
 
-    The tail of a word may give letters without its initial ("alanine aminotransferase", ALT), which counts as a
-    skipped word though not as a skipped token.
+    The end of a word may give letters without its initial ("alanine aminotransferase", ALT); this counts as a
+    skipped word, but not as a skipped token.
 
     Returns:
-        ``(skipped tokens, skipped words, unmatched)``, see :class:`LongForm`; ``None`` when letters are left over.
+        ``(skipped tokens, skipped words, unmatched)``, see :class:`LongForm`; ``None`` if letters are left over.
     """
     best = {0: (0, 0, 0)}
     for place, word in enumerate(phrase):
@@ -240,7 +242,7 @@ def _explain(letters: str, phrase: Sequence[_Word]) -> tuple[int, int, int] | No
 
 
 def _count_matched(letters: str, word: str) -> int:
-    """Count the letters, from the first on, that the word holds in order."""
+    """Count how many letters, from the first on, the word has in order."""
     matched, place = 0, 0
     for letter in letters:
         place = word.find(letter, place) + 1
@@ -251,7 +253,7 @@ def _count_matched(letters: str, word: str) -> int:
 
 
 def _plausible(letters: str, cost: tuple[int, int, int], long: str, phrase: Sequence[_Word]) -> bool:
-    """Whether a long form is longer than the short one, and few enough of its words are skipped."""
+    """Whether a long form is longer than the short one, and only few of its words are skipped."""
     tokens, skipped, unmatched = cost
     if len(letters_of(long)) <= len(letters):
         return False
@@ -277,10 +279,10 @@ class Spelling(NamedTuple):
     """A way in which letters stand for words.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         example: a text with such an abbreviation.
-        find: finds the long form of a short form at the end of a text; ``None`` where there is none.
-        classic: whether the published queries of BioSyn, which Ab3P expanded, have it.
+        find: finds the long form of a short form at the end of a text; ``None`` if there is none.
+        classic: whether the published queries of BioSyn, expanded by Ab3P, use it.
     """
 
     name: str
@@ -295,14 +297,14 @@ def _letters(short: str, candidate: str) -> LongForm | None:
 
 
 def _plural(short: str, candidate: str) -> LongForm | None:
-    """Match the letters before the "s" of a plural, which need not be in the long form."""
+    """Match the letters before the "s" of a plural; the "s" need not be in the long form."""
     return (
         best_long_form(letters_of(short[:-1]), candidate) if short[-1] == "s" and short[-2:-1].isupper() else None
     )
 
 
 def _single_letter(short: str, candidate: str) -> LongForm | None:
-    """Match the initial of the last word, else of the one before."""
+    """Match the initial of the last word, else of the word before it."""
     match = _LAST_WORDS.search(candidate) if len(short) == 1 else None
     if match is None or match[2].lower() in words_of("carrier"):
         return None
@@ -314,7 +316,7 @@ def _single_letter(short: str, candidate: str) -> LongForm | None:
 
 
 def _before_a_phrase(short: str, candidate: str) -> LongForm | None:
-    """Match the initials of three words or more, each of them, with one or two phrases after them."""
+    """Match the initials of at least three words, all of them, followed by one or two phrases."""
     letters = letters_of(short)
     if len(letters) < 3 or not letters.isalpha():
         return None
@@ -326,7 +328,7 @@ def _before_a_phrase(short: str, candidate: str) -> LongForm | None:
 
 
 def _symbol(short: str, candidate: str) -> LongForm | None:
-    """Match the beginnings of the last word, a quantity, and of the one before, its kind, which is the index."""
+    """Match the beginnings of the last word, a quantity, and of the word before it, the index of the symbol."""
     match = _SYMBOL.fullmatch(short)
     if match is None:
         return None
@@ -348,7 +350,7 @@ def _inverted(short: str, candidate: str) -> LongForm | None:
 
 
 def _last_two(first: str, last: str, candidate: str) -> LongForm | None:
-    """Find the last two words, if they begin, as they are read, with these letters."""
+    """Find the last two words, if their readings begin with these letters."""
     match = _TWO_WORDS.search(candidate)
     if match is None or not first:
         return None

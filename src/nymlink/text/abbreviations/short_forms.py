@@ -2,16 +2,17 @@
 
 ``data/words.tsv`` lists words by kind:
 
-- ``function``: they need give no letter.
-- ``never first``: no long form begins with them; ``never inside``: none has them, they are words of a sentence.
+- ``function``: words that need give no letter.
+- ``never first``: no long form begins with these words; ``never inside``: no long form contains these words, which
+  belong to a sentence.
 - ``generic``: nouns after a name that need give no letter: the "disease" of "Wilson disease (WD)" in "(W)".
-- ``carrier``: nouns that carry the name but are not part of it.
+- ``carrier``: nouns after a name that are not part of it: "adenomatous polyposis coli gene (APC)".
 - ``lead``: words before a short form in a bracket: "(also known as …".
 
-``data/readings.tsv`` lists beginnings and parts of words with what their letters are read as, when that is not how
-they are written: an X for the "ect" of "ovariectomized (OVX)".
+``data/readings.tsv`` lists beginnings and parts of words whose letters in a short form differ from their spelling:
+an X for the "ect" of "ovariectomized (OVX)".
 
-Places are those of Schwartz & Hearst (2003), who have a short or a long form alone in a bracket, and others.
+Places are those of Schwartz & Hearst (2003), with a short or a long form alone in a bracket, and others.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def words_of(kind: str) -> frozenset[str]:
 
 @remember(1 << 16)
 def readings_of(word: str) -> tuple[str, ...]:
-    """List what a word, in lower case, may be read as: as it is written first.
+    """List the readings of a word in lower case; the first is its spelling.
 
     "ovariectomized" → ("ovariectomized", "ovariectxomized"); "two" → ("two", "2").
     """
@@ -60,14 +61,15 @@ def _readings() -> tuple[tuple[str, str, str], ...]:
 
 
 _MOST: Final = 10
-"""Characters of a short form, by Schwartz & Hearst."""
+"""Largest number of characters of a short form, by Schwartz & Hearst."""
 
 _MOST_WITH_SIGNS: Final = 15
-"""Characters of one that is not letters only: "5alpha-red-IR", "Fru-2,6-P(2)"."""
+"""Largest number of characters of a short form with other characters than letters: "5alpha-red-IR",
+"Fru-2,6-P(2)"."""
 
 _NEVER: Final = re.compile(r"[=<>{}]|\s[(\[]|(?<!/)-$|^(?:i+|i\.e|e\.g|cf|vs|pH)\.?$")
-"""What no short form has: signs of comparison, brackets after a blank, a hyphen at its end; and what looks like
-one: "(ii)", "(e.g.)", "(pH 7)"."""
+"""Matches texts that are no short forms: with signs of comparison, a bracket after a blank, or a hyphen at the
+end; also "(ii)", "(e.g.)", "(pH 7)"."""
 
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.){2,}|(?:[^\W\d_]\.)+[^\W\d_]")
 _GREEK: Final = str.maketrans("αβγδεζηθικλμνξοπρσςτυφχψω", "abgdezhtiklmnxoprsstufcpo")
@@ -76,9 +78,9 @@ _GREEK: Final = str.maketrans("αβγδεζηθικλμνξοπρσςτυφχψ�
 def is_short(text: str) -> bool:
     """Whether a text can be an abbreviation: a capital letter, or 2 to 15 characters in at most two words.
 
-    It begins with a letter or digit and has a letter. Lower-case ones are one word of letters ("aku", "kb"), with
-    dots or without ("i.v."), and no function word; of two words the first must show a capital or a digit, which
-    "type II" does not.
+    It begins with a letter or digit, and has a letter. A lower-case one is one word of letters ("aku", "kb"), with
+    or without dots ("i.v."), and no function word. Of two words the first must have a capital or a digit; "type
+    II" has none there.
     """
     words = text.split()
     if not words or not text[0].isalnum() or _NEVER.search(text) or not is_balanced(text):
@@ -93,12 +95,12 @@ def is_short(text: str) -> bool:
 
 
 def letters_of(short: str) -> str:
-    """List the characters that a long form must account for, in lower case, Greek letters as Latin ones."""
+    """List the characters that a long form must explain, in lower case, Greek letters as Latin ones."""
     return "".join(char for char in fold(short) if char.isalnum())
 
 
 def fold(text: str) -> str:
-    """Lower-case character by character, Greek letters as Latin ones, so that offsets stay."""
+    """Lower-case character by character, with Greek letters as Latin ones; offsets stay the same."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few capitals become two characters
         lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
@@ -106,7 +108,7 @@ def fold(text: str) -> str:
 
 
 WINDOW: Final = 300
-"""Characters, before a bracket or in it, in which a long form is looked for."""
+"""Number of characters before a bracket, or in it, in which a long form is looked for."""
 
 _SENTENCE_END: Final = re.compile(r"(?<![A-Z])(?<!\bSt)(?<!\bDr)(?<!\bvs)[.!?]\s+(?=[(\[\"“]?[A-Z])|\n")
 _SEPARATOR: Final = re.compile(r"[;:](?!\d)|,(?=\s)|[=<>≤≥]|\bor\b")
@@ -115,12 +117,12 @@ _AFTER_A_LETTER: Final = (",", ";", "")
 _QUOTES: Final = "\"'“”‘’ \t\n"
 _WITH_NUMBER: Final = re.compile(r"(\S+)\s+[-–+±]?\s?\d[\d.,%/]*(?:\s.*)?", re.DOTALL)
 _LAST_TOKENS: Final = re.compile(r"(?<!\S)(\S+)\s*$"), re.compile(r"(?<!\S)(\S+\s\S+)\s*$")
-_TAIL: Final = 40  # characters in which the last tokens before a bracket are looked for
+_TAIL: Final = 40  # number of characters in which the last tokens before a bracket are looked for
 _JOINED: Final = re.compile(r"[a-z]{3}$")
 
 
 class Piece(NamedTuple):
-    """A piece of a text, where it starts, and the sign after it, if one ends it."""
+    """A piece of a text, its start, and the sign that ends it, if any."""
 
     text: str
     start: int
@@ -128,12 +130,13 @@ class Piece(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A short form, and the text at whose end its long form may be.
+    """A short form, and a text that may end with its long form.
 
     Attributes:
         short: the short form.
         candidate: the text.
-        exact: whether there have to be two words, and all give a letter, because the bracket has other things.
+        exact: whether the long form must have two words that all give a letter, because the bracket has other
+            content.
     """
 
     short: Piece
@@ -145,10 +148,10 @@ class Pattern(NamedTuple):
     """A pattern of brackets.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         example: a text of this pattern.
         places: lists the places of a bracket.
-        classic: whether Schwartz & Hearst have it.
+        classic: whether the pattern is from Schwartz & Hearst.
     """
 
     name: str
@@ -168,7 +171,7 @@ def _short_in_bracket(text: str, bracket: Bracket) -> Iterator[Place]:
 
 
 def _short_beside_others(text: str, bracket: Bracket) -> Iterator[Place]:
-    """List short forms after other pieces, after words that lead in, or before a value."""
+    """List short forms after other pieces, after words of the kind ``lead``, or before a value."""
     if not _stands_alone(text, bracket):
         return
     for number, piece in enumerate(_pieces(text, bracket)):
@@ -187,7 +190,7 @@ def _both_in_bracket(text: str, bracket: Bracket) -> Iterator[Place]:
 
 
 def _long_in_bracket(text: str, bracket: Bracket) -> Iterator[Place]:
-    """List a long form in a bracket, after one or two words that are its short form."""
+    """List a long form in a bracket after one or two words that are its short form."""
     first = next(_pieces(text, bracket), None)
     if first is None:
         return
@@ -227,7 +230,7 @@ def clause_before(text: str, opening: int) -> Piece:
 
 
 def _stands_alone(text: str, bracket: Bracket) -> bool:
-    """Whether a bracket is none of a formula: "[Na]o", "adenosine A(2A)"; "clozapine(CLP)" lacks a blank."""
+    """Whether a bracket is not part of a formula ("[Na]o", "A(2A)"); "clozapine(CLP)" only lacks a blank."""
     if text[bracket.opening] == "[" and text[bracket.closing + 1 : bracket.closing + 2].isalnum():
         return False
     before = text[max(0, bracket.opening - 3) : bracket.opening]
@@ -235,7 +238,7 @@ def _stands_alone(text: str, bracket: Bracket) -> bool:
 
 
 def _pieces(text: str, bracket: Bracket) -> Iterator[Piece]:
-    """Split the inside of a bracket at signs that end a clause; pieces have no blanks or quotes around them."""
+    """Split the inside of a bracket at signs that end a clause; strip blanks and quotes from the pieces."""
     start, inside_end = bracket.opening + 1, bracket.closing
     if inside_end - start > WINDOW:
         return
@@ -249,7 +252,7 @@ def _pieces(text: str, bracket: Bracket) -> Iterator[Piece]:
 
 
 def _shorts(piece: Piece) -> Iterator[Piece]:
-    """Yield what may be a short form in a piece: all of it, without words that lead in, or without a number."""
+    """Yield possible short forms of a piece: all of it, all without leading words, or the part before a number."""
     short = piece
     for lead in sorted(words_of("lead"), key=len, reverse=True):
         if short.text.startswith(f"{lead} "):

@@ -1,6 +1,6 @@
 """Split composite mentions into single names: "breast and ovarian cancer" → "breast cancer", "ovarian cancer".
 
-The words that decide where to split are in ``data/composite.tsv``, a row for each group of words.
+The words that decide where to split are in ``data/composite.tsv``, one row for each group of words.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from nymlink.text.word_tables import read_kinds
 _TABLE: Final = Path(__file__).parent / "data" / "composite.tsv"
 
 _MOST_PARTS: Final = 20
-"""Parts of a composite mention; a text with more is no name."""
+"""Largest number of parts of a composite mention; a text with more parts is no name."""
 
-# Words have single blanks between them by then.
+# At this point words are separated by single blanks.
 _CONJUNCTION: Final = re.compile(r",? (?:and/or|and|or|&) ", re.IGNORECASE)
 _PREPOSITION: Final = re.compile(r" (of|in|to) ", re.IGNORECASE)
 _DETERMINER: Final = re.compile(r"^(?:(?:both|the|of|in|to)\s+)+", re.IGNORECASE)
@@ -28,7 +28,7 @@ _SLASH: Final = re.compile(r"(?<!\S)(?!and/or\b)([^\W\d_][\w-]+)/([^\W\d_][\w-]+
 _NUMBER: Final = re.compile(r"\d+[a-z]?|[ivx]+|[a-z]", re.IGNORECASE)
 _NUMBERED: Final = re.compile(rf"(.+\s)(?:{_NUMBER.pattern})", re.IGNORECASE)
 _HIDDEN: Final = "\0"
-"""Stands for the "and" of fixed names while the rest is split."""
+"""Replaces the "and" of fixed names while the rest is split."""
 _HANGING: Final = re.compile(r"[^\W\d_]{2,}-")
 
 
@@ -36,13 +36,11 @@ class _Words(NamedTuple):
     """The words of ``data/composite.tsv`` as patterns.
 
     Attributes:
-        features: begin the features or the cause of one disorder: "dystrophy with cataracts and deafness".
-        fixed: one thing with "and" in its name: "head and neck".
-        prefixed: a word with a prefix, which may hang before "and": "hypo- and | hyperthyroidism".
-        disorders: words that name a disorder by themselves, so that nothing after the conjunction belongs to them.
-        dependent: words that say little without the words before them: "endometrial hyperplasia or | cancer".
-        units: second words of a modifier: "squamous cell | neoplasms".
-        quantifiers: first words of a modifier: "several benign | tumors".
+        features: words before the features or the cause of one disorder: "dystrophy with cataracts and deafness".
+        fixed: names with "and" in them: "head and neck".
+        prefixed: a word with a prefix that may also stand alone before "and": "hypo- and | hyperthyroidism".
+        disorders: words that name a disorder by themselves; they share no words after the conjunction.
+        dependent: words that are incomplete without the words before them: "endometrial hyperplasia or | cancer".
     """
 
     features: re.Pattern[str]
@@ -77,10 +75,10 @@ def _words() -> _Words:
 def split_composite(mention: str) -> tuple[str, ...]:
     """Split a composite mention into single names, in order; ``(mention,)`` for one that is not composite.
 
-    Each name gets the words that the names share: a head ("breast and ovarian | cancer"), a beginning ("T-cell |
-    leukaemia or lymphoma"), the words before or after a preposition ("cancer of the | breast and ovaries"). The
-    rules know no vocabulary, so they also split single names that have "and" in them: use them where a mention is
-    known or likely to be composite.
+    Each name gets the shared words: a head ("breast and ovarian | cancer"), a beginning ("T-cell | leukaemia or
+    lymphoma"), or the words before or after a preposition ("cancer of the | breast and ovaries"). The rules use no
+    vocabulary, and therefore also split single names that contain "and". Use them only for mentions that are known
+    or likely to be composite.
 
     Args:
         mention: the surface form, abbreviations expanded.
@@ -110,9 +108,9 @@ def _split(text: str) -> tuple[str, ...]:
     if len(objects) == 1:
         objects = (right,)
     elif len(heads) == 1 and _words().disorders.search(objects[-1]):
-        # "carcinoma of the breast and leukaemia": the last one is a disorder of its own.
+        # "carcinoma of the breast and leukaemia": the last part is a disorder of its own.
         return (*(f"{left} {preposition[1]} {item}" for item in objects[:-1]), objects[-1])
-    # One part too many is enough to see that there are too many.
+    # Stop at one part too many.
     pairs = islice(product(heads, objects), _MOST_PARTS + 1)
     return tuple(f"{head} {preposition[1]} {item}" for head, item in pairs)
 
@@ -131,27 +129,27 @@ def _conjuncts(text: str) -> tuple[str, ...]:
 
 
 def _share_head(conjuncts: Sequence[str]) -> tuple[str, ...]:
-    """Append to each conjunct the head that they share, which is the end of the last one."""
+    """Append the shared head, the end of the last conjunct, to each conjunct."""
     *others, last = conjuncts
     words, first = _DETERMINER.sub("", last).split(), conjuncts[0].split()
     if not words or not first:
         return ()
     if prefixed := _words().prefixed.fullmatch(words[0]):
-        # "hypo- and hyperthyroidism": the hanging prefix gets the rest of the word.
+        # "hypo- and hyperthyroidism": the prefix gets the rest of the word.
         others = [other[:-1] + prefixed[1] if _HANGING.fullmatch(other) else other for other in others]
     if len(words) == 1:
         return _share_beginning([*others, words[0]])
     if _words().disorders.search(conjuncts[0]) or first[-1] == words[-1]:
         return (*others, " ".join(words))
     if len(first) > 1 and _NUMBER.fullmatch(first[-1]) and _NUMBER.fullmatch(words[0]):
-        # "type 1 and 2 diabetes": the last lacks the beginning, the others the head.
+        # "type 1 and 2 diabetes": the last conjunct lacks the beginning, the others lack the head.
         words = [*first[:-1], *words]
     head = words[_modifier_length(first, words) :]
     return (*(" ".join([*other.split(), *head]) for other in others), " ".join(words))
 
 
 def _share_beginning(conjuncts: Sequence[str]) -> tuple[str, ...]:
-    """Prepend the beginning of the first conjunct to the last one where that says little alone."""
+    """Prepend the beginning of the first conjunct to the last one, if the last one is incomplete alone."""
     *others, last = (_DETERMINER.sub("", item) for item in conjuncts)
     first = others[0].split() if others else []
     if len(first) > 1 and (_NUMBER.fullmatch(last) or _words().dependent.fullmatch(last)):

@@ -1,16 +1,19 @@
 """Forms of English words: plurals, adjectives, stems.
 
-The letters of British words and the ends of singulars and plurals are in ``data/forms.tsv``.
+Letters of British spelling and the endings of singulars and plurals are in ``data/forms.tsv``.
 
 The deep stem is that of Porter, "An algorithm for suffix stripping", Program 14 (1980).
 
-Words that matching treats alike are in ``data/matching_words.tsv``, a row for each group: its kind, the words, and
-why they are there.
+``data/matching_words.tsv`` lists words for matching names in a text, one row for each group: kind, words, reason.
+Kinds:
 
-``glue`` is passed over; ``conjunction`` joins the parts of a coordination; no name goes over a ``break``;
-``abnormal`` words are one word, ``wrong`` ones may stand for each other, and so may those of a row of the kind
-``same``; a ``qualifier`` names no finding by itself; ``empty`` words may be left out of a name; a ``person`` has
-what an adjective before says; ``adjective`` and ``noun`` are ends of words.
+- ``glue``: ignored between words; ``conjunction``: joins the parts of a coordination; ``break``: no name contains
+  it.
+- ``abnormal``: words that are treated as one word; ``wrong``, ``same``: words of such a row may replace each
+  other.
+- ``qualifier``: names no finding by itself; ``empty``: may be left out of a name.
+- ``person``: has the property that the adjective before it names.
+- ``adjective``, ``noun``: endings of words.
 """
 
 from __future__ import annotations
@@ -26,22 +29,21 @@ from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 _FORMS_TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
 
 _SHORTEST: Final = 4
-"""Letters of the shortest word that has other forms: "als" is no plural."""
+"""Number of letters of the shortest word with other forms; "als" is no plural."""
 
 _MOST_WORDS: Final = 8
-"""A longer text is a description: it is no other form of a name, and would have too many forms itself."""
+"""Number of words of the longest text with other forms; a longer text is a description with too many forms."""
 
 
 def forms(text: str) -> Iterator[str]:
     """Yield American spellings, plurals and singulars of a text, the likeliest first.
 
-    They are candidates, and many are no words: look each up, and pass over those that are no name. British words
-    become American ones ("anaemia", "anemia"); one word, the last first, becomes plural or singular ("hip
-    fracture", "hip fractures").
+    They are candidates, and many are no words: look each up, and ignore those that are not names. British words
+    become American ones ("anaemia", "anemia"); one word at a time, the last first, becomes plural or singular
+    ("hip fracture", "hip fractures").
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
-            gives them.
+        text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
     """
     words = text.split(" ")
     if len(words) > _MOST_WORDS:
@@ -64,8 +66,8 @@ class _Rules(NamedTuple):
     """Rules that change words.
 
     Attributes:
-        american: British letters and the American ones for them.
-        numbers: ends of words and those of the other number, singular or plural; the first that fits counts.
+        american: British letters → American letters.
+        numbers: ending of a word → endings of its other number, singular or plural; the first match counts.
     """
 
     american: tuple[tuple[str, str], ...]
@@ -102,7 +104,7 @@ def _other_number(word: str) -> Iterator[str]:
 
 
 _SIBILANT: Final = ("xes", "shes", "ches", "sses", "uses", "ses")
-"""Ends of plurals whose last two letters go: "reflexes", "rashes", "metastases"."""
+"""Plural endings that lose their last two letters: "reflexes", "rashes", "metastases"."""
 
 _S_FOR_Z: Final = re.compile(r"(?<=[^aeiou]i)s(e|ed|es|er|ing|ation|ations)$")
 """British endings: "localised"."""
@@ -122,10 +124,10 @@ _STEP_4: Final = tuple("ement ance ence able ible ment ant ent ism ate iti ous i
 
 @lru_cache(maxsize=1 << 17)
 def light_stem(word: str) -> str:
-    """Stem a word so that its singular and plural, in British and American spelling, are the same.
+    """Stem a word; its singular and plural, in British and American spelling, get the same stem.
 
     Args:
-        word: in lower case. A stem need not be a word: "metastasis" and "metastases" are both "metastas".
+        word: word in lower case. Its stem may not be a word: "metastasis" and "metastases" become "metastas".
     """
     if len(word) < _SHORTEST or not word.isalpha():
         return word
@@ -149,7 +151,7 @@ def light_stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def deep_stem(word: str) -> str:
-    """Stem a word so that words derived from it are the same: "deaf" and "deafness", "deletion" and "deleted"."""
+    """Stem a word; words derived from each other get the same stem: "deaf", "deafness"; "deletion", "deleted"."""
     if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
         return word
     word = _without_y(_without_inflection(word))
@@ -171,7 +173,7 @@ def _pattern(word: str) -> str:
 
 
 def _measure(word: str) -> int:
-    """Count the sequences of vowels that consonants follow."""
+    """Count the sequences of vowels that are followed by consonants."""
     return _pattern(word).count("vc")
 
 
@@ -180,7 +182,7 @@ def _has_vowel(word: str) -> bool:
 
 
 def _is_short(word: str) -> bool:
-    """Whether a word ends in consonant, vowel and a consonant that is not w, x or y."""
+    """Whether a word ends in consonant, vowel, and a consonant other than w, x or y."""
     return _pattern(word).endswith("cvc") and word[-1] not in "wxy"
 
 
@@ -257,7 +259,7 @@ def matching_stems(kind: Kind) -> frozenset[str]:
 
 
 def matching_rows(kind: Kind) -> tuple[tuple[str, ...], ...]:
-    """List the rows of a kind, each the words of it."""
+    """List the rows of a kind, each a tuple of words."""
     return _kinds()[kind]
 
 

@@ -10,39 +10,39 @@ from typing import Final
 from nymlink.text.english.words import by_first_word, ordered_words, rows_of, words_of
 
 _SHORTEST: Final = 6
-"""Letters of the shortest adjective that is made of a noun: "toxic" and "optic" are made of no disease."""
+"""Number of letters of the shortest adjective that becomes a noun; "toxic" and "optic" come from no disease."""
 
 _ABNORMALITY: Final = "abnormality of the "
 
 _IMPAIRED: Final = ("impaired", "something wrong with no part", "disease", "toxicity")
-"""Kinds of words for what is wrong with a function."""
+"""Kinds of words for an impairment of a function."""
 
 
 def paraphrases(text: str) -> Iterator[str]:
     """Yield paraphrases of a name, then wider terms for coarser vocabularies, the likeliest first.
 
-    They are candidates: look each up, and pass over those that are no name.
+    They are candidates: look each up, and ignore those that are not names.
 
-    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis").
-    - A function that is impaired has a disorder ("cognitive deficits", "cognition disorder").
-    - A part that something is wrong with has a disease ("cardiac dysfunction", "heart disease"; "nephropathy",
+    - An adjective becomes its noun ("cholestatic", "cholestasis").
+    - An impaired function becomes a disorder of it ("cognitive deficits", "cognition disorder").
+    - An impaired part of the body becomes a disease of it ("cardiac dysfunction", "heart disease"; "nephropathy",
       "kidney disease"), or an abnormality ("skin lesion", "abnormality of the skin").
-    - Another word for an organ ("hepatic failure", "liver failure").
-    - An organ that is impaired is insufficient ("hepatic impairment", "liver insufficiency").
-    - Toxicity to an organ is what is induced by drugs there ("hepatotoxic", "drug induced liver injury"), else a
-      disease of it ("peripheral neurotoxicity", "peripheral neuropathy").
-    - An impaired function is a dysfunction, a decreased one an impairment ("impaired renal function", "renal
+    - A word for an organ becomes another word for it ("hepatic failure", "liver failure").
+    - An impaired organ becomes an insufficient one ("hepatic impairment", "liver insufficiency").
+    - Toxicity to an organ becomes a disease induced by drugs ("hepatotoxic", "drug induced liver injury"), else a
+      disease of the organ ("peripheral neurotoxicity", "peripheral neuropathy").
+    - An impaired function becomes a dysfunction, a decreased one an impairment ("impaired renal function", "renal
       dysfunction"), with other words for these.
-    - An adjective that says it all becomes its noun ("embolic events", "embolism").
-    - The same words in another order, else another last word as wide or wider ("colon adenocarcinoma",
-      "adenocarcinoma of the colon", "colon cancer").
-    - What is sporadic, and what is said of nothing but how it is inherited, is a case of what it is ("autosomal
-      recessive disorder", "genetic disease").
-    - Some phrases that no rule makes ("enzyme deficiency", "inborn errors of metabolism").
+    - An adjective before a word without meaning of its own becomes its noun ("embolic events", "embolism").
+    - The words get another order, or a last word that is as wide or wider ("colon adenocarcinoma", "adenocarcinoma
+      of the colon", "colon cancer").
+    - A sporadic disorder becomes the disorder; a disorder described only by its inheritance becomes a genetic
+      disease ("autosomal recessive disorder", "genetic disease").
+    - Some phrases are listed singly ("enzyme deficiency", "inborn errors of metabolism").
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
-            gives them. British words for organs are not known.
+        text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`. British words for
+            organs are not recognised.
     """
     part, _, head = text.rpartition(" ")
     yield from by_first_word("phrase").get(text, ())
@@ -56,7 +56,7 @@ def paraphrases(text: str) -> Iterator[str]:
         yield from _disorders(part)
         yield from _diseases(part)
     elif _is_ailing(part, head):
-        # Before the other word for the organ: "heart abnormalities" are malformations.
+        # Before other words for the organ, because "heart abnormalities" are malformations.
         yield from _diseases(part, *others)
     yield from (f"{word} {head}" for word in others)
     if head in words_of("insufficient") and part in words_of("can be insufficient"):
@@ -79,14 +79,14 @@ def paraphrases(text: str) -> Iterator[str]:
 
 
 def _nouns(part: str, head: str) -> Iterator[str]:
-    """Yield the nouns that a last word in the form of an adjective is made of."""
+    """Yield the nouns for a last word that has the form of an adjective."""
     end, others = next(
         ((end, others) for end, *others in rows_of("adjective ending") if head.endswith(end)), ("", [])
     )
     if len(head) < _SHORTEST or not others:
         return
     if end == "otic" and not part:
-        # What is nephrotic is no nephrosis.
+        # "nephrotic" means the nephrotic syndrome rather than nephrosis.
         yield f"{head} syndrome"
     for other in others:
         yield f"{part} {head.removesuffix(end)}{other}".lstrip()
@@ -122,12 +122,12 @@ def _impaired(text: str) -> Iterator[str]:
         return
     other = f"{part} impairment" if how in words_of("less") else f"{part} dysfunction"
     yield other
-    # What works badly need not look wrong.
+    # An impaired function need not show an abnormality.
     yield from (further for further in paraphrases(other) if not further.startswith(_ABNORMALITY))
 
 
 def _is_ailing(part: str, head: str) -> bool:
-    """Whether the last word says that something is wrong with a part of the body, or with a function."""
+    """Whether the last word names an impairment of the body part or function before it."""
     if _is_part(part):
         return head in words_of("something wrong")
     return head in words_of("something wrong with no part") and part not in words_of("namesake")
@@ -147,7 +147,7 @@ def _is_event(part: str, head: str) -> bool:
 
 
 def _wider(text: str, part: str, head: str) -> Iterator[str]:
-    """Yield reorderings with "of", then the wider terms of which the name is a case."""
+    """Yield reorderings with "of", then wider terms."""
     if head in by_first_word("wider") and not part.endswith(ordered_words("not wider")):
         yield from (f"{head} of {part}", f"{head} of the {part}", f"{head} {part}")
         yield from (f"{part} {wider}" for wider in by_first_word("wider")[head])
@@ -159,7 +159,7 @@ def _wider(text: str, part: str, head: str) -> Iterator[str]:
 
 
 def _is_inheritance(part: str) -> bool:
-    """Whether words say nothing but how a disorder is inherited ("autosomal recessive")."""
+    """Whether the words only describe how a disorder is inherited ("autosomal recessive")."""
     words = set(part.split(" "))
     return words <= words_of("inheritance", "inherited") and (
         not words.isdisjoint(words_of("inherited")) or {"autosomal", "dominant"} <= words
@@ -167,7 +167,7 @@ def _is_inheritance(part: str) -> bool:
 
 
 def _pathy(form: str) -> Iterator[str]:
-    """Yield names of any disease of an organ, nerves aside: a neuropathy is not any disease of them."""
+    """Yield names in -pathy for any disease of an organ, but not of nerves: "neuropathy" does not mean that."""
     if form not in words_of("nerves"):
         yield f"{form}pathy"
         yield from _diseases(*by_first_word("organ")[form])
@@ -186,7 +186,7 @@ def _diseases(*parts: str) -> Iterator[str]:
 
 
 def _abnormalities(*parts: str) -> Iterator[str]:
-    """Yield names of any abnormality of body parts, as vocabularies of phenotypes write them."""
+    """Yield names of any abnormality of body parts, in the style of phenotype vocabularies."""
     for part in parts:
         yield from (f"{_ABNORMALITY}{part}", f"{_ABNORMALITY}{part} system", f"abnormality of {part}")
         yield from (f"abnormal {part}", f"abnormal {part} morphology")

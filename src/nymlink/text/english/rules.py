@@ -52,7 +52,7 @@ class EnglishRules(LanguageRules):
         return has_symbol_type(semantic_type)
 
     def is_known(self, word: str) -> bool:
-        """Whether a word, or another form of it, is listed, or it ends as the names of drugs do."""
+        """Whether a word, or another form of it, is listed, or it has the ending of a drug name."""
         spelt = (word, *forms(word))
         return (
             word.endswith(drug_endings())
@@ -70,7 +70,7 @@ class EnglishRules(LanguageRules):
         return word in ordinary_words()
 
     def is_clinical(self, word: str) -> bool:
-        # The list has abbreviations, too: "was", "all".
+        # The list also has abbreviations that are ordinary words: "was", "all".
         return word in clinical_words() and word not in stop_words()
 
 

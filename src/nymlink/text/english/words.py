@@ -1,13 +1,13 @@
-"""English words: empty ones, spellings, medical and known words.
+"""English words: stop words, spellings, medical and known words.
 
-``data/spelling.tsv`` holds only words that can stand for nothing else, in other languages either: French has
-"fibre" and "goitre", German "Syndrom". Most open vocabularies spell the American way.
+``data/spelling.tsv`` has only words that are not correct in other languages either: French has "fibre" and
+"goitre", German "Syndrom". Most open vocabularies use American spelling.
 
-Medical words are in ``data/medical_words.tsv``, a row for each group of words: its kind, the words (separated by
-``|``), and why they are there. American spelling, in the form in which names are compared
-(:func:`~nymlink.text.normalise.normalise`). Of a row of the kinds ``adjective ending``, ``function of organ``,
-``wider``, ``phrase`` and ``organ``, the first word stands for the others: an ending for those of the nouns, a
-combining form for the words for the organ. ``no event ending`` and ``not wider`` are exceptions.
+Medical words are in ``data/medical_words.tsv``, one row for each group: kind, words (separated by ``|``), reason.
+They are in American spelling and in the form in which names are compared
+(:func:`~nymlink.text.normalise.normalise`). In the kinds ``adjective ending``, ``function of organ``, ``wider``,
+``phrase`` and ``organ``, the first word of a row replaces the others or is replaced by them: an adjective ending
+by noun endings, a combining form by words for the organ. ``no event ending`` and ``not wider`` are exceptions.
 
 ``recipes/words.py`` and ``recipes/foreign_words.py`` collect known words.
 """
@@ -48,7 +48,7 @@ _MEDICAL_WORDS_TABLE: Final = Path(__file__).parent / "data" / "medical_words.ts
 
 @cache
 def rows_of(kind: str) -> tuple[tuple[str, ...], ...]:
-    """List the rows of a kind, each the words of it.
+    """List the rows of a kind, each a tuple of words.
 
     Raises:
         KeyError: there is no such kind.
@@ -90,7 +90,7 @@ FOREIGN: Final = "foreign_words.txt.gz"
 ORDINARY: Final = "ordinary_words.txt.gz"
 
 SHORTEST: Final = 3
-"""Letters of the shortest words that are listed."""
+"""Number of letters of the shortest listed words."""
 
 
 @cache
@@ -107,7 +107,7 @@ def product_words() -> frozenset[str]:
 
 @cache
 def clinical_words() -> frozenset[str]:
-    """Read the known words that by themselves name a disease, a symptom or a finding."""
+    """Read the known words that alone name a disease, a symptom or a finding."""
     return _read(CLINICAL)
 
 
@@ -125,16 +125,16 @@ def common_words() -> frozenset[str]:
 
 @cache
 def foreign_words() -> frozenset[str]:
-    """Read some sixty thousand words of other languages, without accents, that are no words of English."""
+    """Read some sixty thousand words of other languages, without accents, that are not English words."""
     return _read(FOREIGN)
 
 
 @cache
 def drug_endings() -> tuple[str, ...]:
-    """Read the stems by which the names of drugs and chemicals end.
+    """Read the endings of names of drugs and chemicals.
 
-    From WHO, "The use of stems in the selection of International Nonproprietary Names". A word that ends in one
-    may be a drug that no list has yet.
+    From WHO, "The use of stems in the selection of International Nonproprietary Names". A word with such an ending
+    may be a drug that is in no list yet.
     """
     return tuple(row["end"] for row in read_rows(FOLDER / "drug_endings.tsv"))
 
@@ -144,27 +144,27 @@ def _read(name: str) -> frozenset[str]:
 
 
 _SYMBOL: Final = re.compile(r"(?=.*[a-z])(?=.*[α-ω])[a-zα-ω0-9]+")
-"""A word of Latin and Greek letters, which is of no language: "tnfα"."""
+"""A word with Latin and Greek letters, which belongs to no language: "tnfα"."""
 
 _SHORT: Final = 2
-"""Most letters of words that do not speak for English: other languages have them, too ("no", "me")."""
+"""Largest number of letters of words that do not count for English, because other languages have them, too
+("no")."""
 
 
 def is_english(text: str) -> bool:
-    """Whether fewer words of a text speak against English than for it, or none speaks against it.
+    """Whether no word of a text speaks against English, or fewer than speak for it.
 
-    Against it speak words in other letters than Latin ones, words of other languages (also those that look like
-    misspelt English: "artritis"), and accented words that are none of English without their accents. For it speak
-    longer words of English and of its medical names. What speaks for neither (misspelt words, numerals, Greek
-    letters) is taken to be English: of "siezures" nothing says that it is not.
+    Against English: words in other than Latin letters, words of other languages (also if they look like misspelt
+    English: "artritis"), and accented words that are not English without their accents. For English: longer words
+    of general and medical English. Neutral words (misspelt words, numerals, Greek letters) count for nothing:
+    "siezures" is taken to be English.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
-            gives them.
+        text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
     """
     words = text.split(" ")
     foreign = sum(map(_is_foreign, words))
-    # Most texts end here, before the long lists of English are read.
+    # Most texts end here, which avoids reading the long lists of English.
     return foreign == 0 or foreign < sum(len(word) > _SHORT and _is_english(word) for word in words)
 
 

@@ -1,7 +1,8 @@
 """Groups of concepts that become one, and their ids.
 
-A union that would join two concepts of one namespace is refused, so that the surer of two contradictory pieces of
-evidence holds. A cluster depends only on its connected component: evidence elsewhere does not change it.
+A union that would join two concepts of one namespace is refused. Evidence is applied from the most reliable on, so
+of two contradictory pieces the more reliable wins. A cluster depends only on its connected component: evidence
+elsewhere does not change it.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ class Clusters:
 
     Attributes:
         members: the rows of each merged concept, two or more.
-        joins: the evidence used, the surest first.
-        refusals: the evidence refused, with the reasons; first what contradicts surer evidence.
+        joins: the evidence used, the most reliable first.
+        refusals: the refused evidence with the reasons; evidence that contradicts more reliable evidence comes
+            first.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -150,7 +152,7 @@ def rewrite(
 
     Args:
         parts: the sources and their tables, in order of precedence.
-        merged: id of a member → id of the merged concept, where they differ.
+        merged: id of a member → id of the merged concept, if they differ.
         xrefs: id of a concept → ids to add to its xrefs.
     """
     olds = pa.array(list(merged), pa.string())

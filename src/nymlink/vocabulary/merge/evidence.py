@@ -1,6 +1,6 @@
 """Evidence that concepts of several sources are the same: claims and common names.
 
-``docs/howto/merging.md`` tells how the confidences were estimated.
+``docs/howto/merging.md`` explains how the confidences were estimated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 """Two concept rows, ordered by their keys."""
 
 SHARED: Final = ("UMLS", "MESH")
-"""Namespaces of shared xrefs that count as evidence; a shared ICD code is none."""
+"""Namespaces in which a shared xref counts as evidence. A shared ICD code does not."""
 
 
 class EquivalenceClaims:
@@ -237,8 +237,8 @@ MUTUAL: Final = "mutual xrefs"
 ONE_SIDED: Final = "one-sided xref"
 SHARED_NAMES: Final = {"UMLS": "shared UMLS CUI", "MESH": "shared MeSH id"}
 
-# (kind, one-to-one, agreement of names) → confidence, about the share of correct pairs. Other evidence joins
-# nothing. A curated mapping without a common name ranks above agreement by synonym.
+# (kind, one-to-one, agreement of names) → confidence, about the share of correct pairs. Combinations that are not
+# listed join nothing. A curated mapping without a common name ranks above agreement by synonym.
 _CONFIDENCE: Final = {
     **{(SAME_ID, True, agreement): 1.0 for agreement in Agreement},
     (EXACT, True, Agreement.PREFERRED): 0.995,

@@ -1,4 +1,4 @@
-"""Identifiers of concepts in several sources, and the concepts that they name."""
+"""Identifiers of concepts in several sources, and the concepts that they stand for."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class LiveConcepts:
         keys: the canonical id (key) of each row.
         live: the rows of concepts that are not obsolete.
         same: pairs of live rows that are one concept by id: two spellings, or an alternate id.
-        alternates: row → alternate ids in other namespaces, as after an earlier merge.
+        alternates: row → alternate ids in other namespaces, for example after an earlier merge.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:

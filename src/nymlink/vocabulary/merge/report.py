@@ -26,8 +26,8 @@ _EVIDENCE: Final = ("one", "one_name", "other", "other_name", "evidence", "names
 def writing_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> Iterator[None]:
     """Write ``summary.json``, ``largest.tsv``, ``joins.tsv``, ``rejected.tsv`` and ``sample.tsv`` atomically.
 
-    They take their place when the block succeeds, in which the merged vocabulary is saved. All of the report is
-    written before, so that a full disk leaves both as they were.
+    The merged vocabulary is saved in the block. The report is written completely before, and replaces the earlier
+    one when the block succeeds: a full disk changes neither.
 
     Args:
         merged: the merge.

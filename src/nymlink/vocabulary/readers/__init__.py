@@ -1,7 +1,7 @@
-"""Registry of vocabulary formats, told by content; each is a file, each family of formats a folder.
+"""Registry of vocabulary formats, recognised by content; a format is a file, a family of formats a folder.
 
 A format is a :class:`~nymlink.core.registry.Format` under an entry point of ``nymlink.vocabulary_readers``.
-Reading never loses good input to bad: what cannot be used is reported with its line number and left out.
+Bad input never costs good input: input that cannot be used is reported with its line number and left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nymlink.vocabulary.tables import Tables
 
 
 class ReadVocabulary(Protocol):
-    """Read one source. Raises :class:`~nymlink.core.errors.InputError` when nothing in it can be used."""
+    """Read one source. Raises :class:`~nymlink.core.errors.InputError` if nothing in it can be used."""
 
     def __call__(self, path: Path, *, options: ReadOptions, problems: Problems) -> Tables: ...
 

@@ -1,7 +1,7 @@
 """Whole columns of unquoted tables with millions of rows (UMLS RRF, SNOMED RF2, OMOP).
 
-Arrow rejects a broken row without its line number: the lines of a rejected block are checked one by one, broken
-rows are reported, the others parsed again.
+Arrow rejects a broken row without its line number. Therefore the lines of a rejected block are checked one by one:
+broken rows are reported, the others parsed again.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHE
 def copy_to_arrow(pieces: Iterable[bytes]) -> pa.BufferReader:
     """Copy pieces of a file into a buffer of Arrow, and open it for reading.
 
-    Arrow's threads may release their input after return. Python memory needs the interpreter for that, and aborts
-    the process if the interpreter has ended (https://github.com/apache/arrow/issues/49942).
+    Arrow's threads may release their input after the call has returned. To release Python memory they need the
+    interpreter, and abort the process if it has ended (https://github.com/apache/arrow/issues/49942).
     """
     sink = pa.BufferOutputStream()
     for piece in pieces:
@@ -83,7 +83,7 @@ _BLOCK_BYTES: Final = 32 << 20
 _PARSE_BYTES: Final = MAX_LINE // 2
 _NUMBER: Final = re.compile(r"\d{1,18}")
 _TOO_LARGE: Final = 10**18
-# A bar at the end of rows makes one more column, of type null: Arrow rejects text in it.
+# A bar at the end of rows adds a column of type null, in which Arrow rejects text.
 _LAST_COLUMN: Final = "|"
 
 
@@ -178,7 +178,7 @@ def _parse(data: bytes, layout: RowFormat, *, parse_bytes: int = _PARSE_BYTES) -
 
 
 def _is_natural(column: pa.ChunkedArray) -> bool:
-    """Whether all match :data:`_NUMBER`; Arrow also accepts negative and longer numbers."""
+    """Whether all values match :data:`_NUMBER`; Arrow also accepts negative and longer numbers."""
     least, most = pc.min_max(column).values()
     return bool(column.null_count == 0 and least.as_py() >= 0 and most.as_py() < _TOO_LARGE)
 

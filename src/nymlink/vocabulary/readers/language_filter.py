@@ -1,4 +1,4 @@
-"""Filter the names of a source by their language, and read the languages that it states."""
+"""Filter the names of a source by language, and read the languages that it states."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _TAGGED: Final = re.compile(r"(?P<text>.*\S)@(?P<code>[a-z]{2}(?:-[A-Za-z]{2,4})
 
 
 class LanguageFilter:
-    """Select the names of a source by language, and give those without one the default.
+    """Selects the names of a source by language; names without a language get the default.
 
     Args:
-        options: ``lang`` is the language of names that have none, ``languages`` those to keep. A language asked
-            for includes its regions: ``en`` keeps ``en-GB``.
+        options: ``lang`` is the language of names without one, ``languages`` those to keep. A requested language
+            includes its regions: ``en`` keeps ``en-GB``.
 
     Raises:
-        InputError: one of them is no language code.
+        InputError: one of the codes is no language code.
     """
 
     def __init__(self, options: ReadOptions) -> None:
@@ -31,13 +31,13 @@ class LanguageFilter:
         self._kept = None if options.languages is None else {_checked(code) for code in options.languages}
 
     def normalise(self, code: str, path: Path, line: int, problems: Problems) -> str:
-        """Normalise the language code that a source states; a blank one gives the default, an invalid one "und".
+        """Normalise a stated language code; a blank code becomes the default, an invalid one "und".
 
         Args:
             code: the code as stated.
             path: the source.
             line: its line number.
-            problems: receives a report where the code is invalid.
+            problems: receives a report of an invalid code.
         """
         if not code.strip():
             return self.default
@@ -52,14 +52,14 @@ class LanguageFilter:
         return self._kept is None or bool(matching_languages(self._kept, [lang]))
 
     def missing(self, seen: Iterable[str]) -> list[str]:
-        """List the wanted languages of which no language seen is one or a region, in order."""
+        """List the wanted languages that are not among ``seen``, themselves or as a region, in order."""
         present = list(seen)
         return sorted(code for code in self._kept or () if not matching_languages([code], present))
 
 
 def split_language_tag(text: str) -> tuple[str, str | None]:
     """Split a trailing language tag off a name: ``bordeaux@fr`` → ``("bordeaux", "fr")``."""
-    # Looking for "@" first is far faster: nearly all names have none.
+    # Testing for "@" first is far faster, because almost no name has one.
     match = _TAGGED.fullmatch(text) if "@" in text else None
     return (match["text"], normalise_language(match["code"])) if match else (text, None)
 

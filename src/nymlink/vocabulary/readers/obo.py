@@ -1,8 +1,8 @@
 """OBO 1.2 and 1.4.
 
 Source: OBO Flat File Format 1.4, https://owlcollab.github.io/oboformat/doc/obo-syntax.html. Only ``[Term]``
-stanzas are read. An unreadable line is left out and reported; the rest of its stanza stays. The strict check, by
-https://github.com/fastobo/fastobo-py, lists every violation for the maintainer of a file.
+stanzas are read. An unreadable line is left out and reported; the rest of its stanza stays. The strict check,
+which uses https://github.com/fastobo/fastobo-py, lists all violations for the maintainer of a file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _INSIDE_QUOTES: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
 _QUOTED: Final = re.compile(rf'"({_INSIDE_QUOTES})"')
 _QUALIFIER: Final = rf'[^\s{{}}",=]++\s*+=\s*+"{_INSIDE_QUOTES}"\s*+'
 _QUALIFIERS: Final = re.compile(rf"(?:^|\s)\{{\s*+(?:{_QUALIFIER}(?:,\s*+{_QUALIFIER})*+)?\}}\s*+(?:!.*)?$")
-# White space is required around the mark: unescaped ones occur in names ("Yippee!", "Wnt!").
+# White space is required around the mark, because names may contain an unescaped "!" ("Yippee!", "Wnt!").
 _COMMENT: Final = re.compile(r"(?:^|\s)!(?:\s|$)")
 _AFTER_SYNONYM: Final = re.compile(
     r"(?:@(?P<lang>[A-Za-z0-9-]++))?"
@@ -119,7 +119,7 @@ def refuse_violations(path: Path) -> None:
     """Refuse a file that violates OBO 1.4.
 
     Raises:
-        InputError: it does; the message lists the first violations. See also :func:`check`.
+        InputError: the file has violations; the message lists the first ones. See also :func:`check`.
         MissingExtraError: fastobo is not installed.
     """
     violations = check(path)
@@ -185,7 +185,7 @@ def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iter
             yield Violation(str(path), start, None, str(error))
             return
         except BaseException as error:
-            # A panic of the Rust parser is a BaseException but no Exception.
+            # A panic of the Rust parser is a BaseException, but not an Exception.
             if type(error).__name__ != "PanicException":
                 raise
             yield Violation(str(path), start, None, "a stanza that crashes the parser fastobo")

@@ -1,8 +1,8 @@
 """OBO Graphs, as JSON.
 
-Every graph of a file is read, imports included. A node with neither label nor metadata is a reference to another
-ontology, and no concept; one without a type is a concept only where its place in the graph is that of a class, or
-no node of the graph has a type. Source: https://github.com/geneontology/obographs.
+All graphs of a file are read, imports included. A node with neither label nor metadata is a reference to another
+ontology rather than a concept. A node without a type is a concept only if the graph uses it as a class, or if no
+node of the graph has a type. Source: https://github.com/geneontology/obographs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Graph:
         content: the parsed JSON of the graph.
         where: its place in the file, for reports.
         path: the file.
-        problems: receives what cannot be used, with its index in the JSON in place of a line number.
+        problems: receives parts that cannot be used, with their index in the JSON instead of a line number.
     """
 
     def __init__(self, content: Mapping[str, Any], where: str, path: Path, problems: Problems) -> None:
@@ -68,7 +68,7 @@ class Graph:
                 self.version = self.version or value
             elif pred == _DEFAULT_NAMESPACE:
                 self._namespace = value
-        # The version IRI contains the version, so it is only used without one.
+        # The version IRI is used only if the version itself is not stated.
         iri = meta.get("version")
         self.version = self.version or (iri if isinstance(iri, str) else None)
 
@@ -77,8 +77,8 @@ class Graph:
 
         Args:
             terms: receives the classes.
-            synonym_types: receives the labels of what is no class.
-            classes: ids that are classes by what any graph of the file says of them.
+            synonym_types: receives the labels of nodes that are no classes.
+            classes: ids that any graph of the file uses or declares as classes.
         """
         nodes = _list(self._content.get("nodes"))
         types = ["type" in node for node in nodes if isinstance(node, dict)]
@@ -91,7 +91,7 @@ class Graph:
                 continue
             iri = node["id"]
             label = node.get("lbl") if isinstance(node.get("lbl"), str) else None
-            # Of a node without a type its place tells what it is, or that no node of the graph has one.
+            # A node without a type is a class if the graph uses it as one, or if no node has a type.
             is_class = iri in classes or not (any(types) or iri in properties)
             if node.get("type", "CLASS" if is_class else "") != "CLASS":
                 synonym_types[curie(iri)] = label or ""

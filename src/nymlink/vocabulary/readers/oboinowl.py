@@ -1,7 +1,7 @@
 """Terms of oboInOwl, for all its syntaxes.
 
-Ids are written as CURIEs; synonym types tell abbreviations, trade names and names in other languages
- (https://owlcollab.github.io/oboformat/doc/obo-syntax.html; OBO Metadata Ontology for ``OMO:`` types).
+Ids are written as CURIEs. Types of synonyms mark abbreviations, trade names and names in other languages
+(https://owlcollab.github.io/oboformat/doc/obo-syntax.html; OBO Metadata Ontology for ``OMO:`` types).
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _LANGUAGES: Final = {
 SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 IN_OWL: Final = "http://www.geneontology.org/formats/oboInOwl#"
 XREF_PROPERTIES: Final = frozenset({f"{SKOS}exactMatch", f"{IN_OWL}hasDbXref"})
-"""IRIs of the properties whose values are cross-references; those of closeMatch and the like are not the same."""
+"""IRIs of the properties for cross-references. The objects of closeMatch and similar properties are not the
+same."""
 
 _CURIE_SEGMENT: Final = re.compile(r"[A-Za-z][\w.-]*:\S+")
 _UNDERSCORED_SEGMENT: Final = re.compile(
@@ -51,7 +52,7 @@ _UNDERSCORED_SEGMENT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """Synonym as in the source: its scope (``EXACT`` …), the id of its type, its language where one is stated.
+    """Synonym as in the source: its scope (``EXACT`` …), the id of its type, and its language, if stated.
 
     A label with a language is also a synonym, of the scope ``PREFERRED``.
     """
@@ -79,7 +80,7 @@ class Term:
 
 
 class SynonymTypes:
-    """Kinds and languages that types of synonyms stand for.
+    """Kinds and languages that the types of synonyms stand for.
 
     Args:
         descriptions: type id → its description in the source, for example ``{"FR": "LANGUAGE FRENCH"}``.
@@ -90,7 +91,7 @@ class SynonymTypes:
         self._meanings: dict[str, tuple[str | None, str | None]] = {}
 
     def kind(self, synonym: Synonym) -> str:
-        """Get the kind of a synonym: that of its type where its scope is exact or related, else its scope."""
+        """Get the kind of a synonym: if its scope is exact or related, from its type, else from its scope."""
         kind = _KIND_OF_SCOPE[synonym.scope]
         return self._meaning(synonym.type)[0] or kind if kind in ("exact", "related") else kind
 
@@ -99,7 +100,7 @@ class SynonymTypes:
         return self._meaning(synonym.type)[1]
 
     def _meaning(self, type_id: str | None) -> tuple[str | None, str | None]:
-        """Get kind and language that a type stands for, each ``None`` where its id and description name none."""
+        """Get kind and language from the id or description of a type, each ``None`` if not stated."""
         if type_id is None:
             return None, None
         if type_id not in self._meanings:
@@ -130,7 +131,7 @@ def build_tables(
     alternate ids of others are redirects, not concepts.
 
     Raises:
-        InputError: a language in the options is no language code.
+        InputError: a language in the options is not a language code.
     """
     builder = TableBuilder()
     builder.version = version

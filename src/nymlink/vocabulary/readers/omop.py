@@ -1,8 +1,8 @@
-"""Vocabularies of OMOP, as Athena hands them out.
+"""OMOP vocabularies as exported by Athena.
 
-Tables: OMOP Common Data Model 5.4 (https://ohdsi.github.io/CommonDataModel/cdm54.html). Read column
-by column with Arrow. Only ``CONCEPT.csv`` is required; ``CONCEPT_SYNONYM``, ``CONCEPT_RELATIONSHIP`` and
-``VOCABULARY`` are read where they are present. Names of concepts are English; synonyms state their language.
+Tables: OMOP Common Data Model 5.4 (https://ohdsi.github.io/CommonDataModel/cdm54.html), read column by column with
+Arrow. Only ``CONCEPT.csv`` is required; ``CONCEPT_SYNONYM``, ``CONCEPT_RELATIONSHIP`` and ``VOCABULARY`` are read
+if present. Names of concepts are English; synonyms state their language.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def find_table(folder: Path, name: str) -> Path | None:
 def read_table(
     folder: Path, name: str, columns: Mapping[str, pa.DataType], required: tuple[str, ...], problems: Problems
 ) -> Iterator[pa.Table]:
-    """Read a table by :func:`~nymlink.vocabulary.readers.column_files.read_tsv`; a missing one yields nothing."""
+    """Read a table with :func:`~nymlink.vocabulary.readers.column_files.read_tsv`; nothing if it is missing."""
     file = find_table(folder, name)
     return iter(()) if file is None else read_tsv(file, columns, required=required, problems=problems)
 
 
 def code_column(table: pa.Table, column: str) -> pa.ChunkedArray:
-    """Encode a column of codes, its blanks (read as null) as empty strings."""
+    """Encode a column of codes, with its blanks (read as null) as empty strings."""
     return pc.fill_null(table[column].cast(TEXT), "").dictionary_encode()
 
 
@@ -90,7 +90,7 @@ _LANGUAGES: Final = {
 
 
 def language_concepts(table: pa.Table) -> Mapping[str, str]:
-    """Map the concept_id of languages to BCP 47, whether named ``English language`` or ``English``."""
+    """Map the concept_id of languages to BCP 47; their names are ``English language`` or ``English``."""
     rows = table.filter(map_distinct(code_column(table, "domain_id"), "Language".__eq__, bool))
     codes = {_ENGLISH: "en"}
     for id_, name in zip(rows["concept_id"].to_pylist(), rows["concept_name"].to_pylist(), strict=True):
@@ -147,7 +147,7 @@ class Relations:
         return self._lists(sources[obsolete[sources]], targets[obsolete[sources]])
 
     def xrefs(self, table: pa.Table, obsolete: Array) -> pa.ListArray:
-        """List the code of each concept in its vocabulary, then the standard concepts that a live one maps to."""
+        """List the code of each concept, and the standard concepts that each live concept maps to."""
         sources, targets = self._mapped
         live = ~obsolete[sources]
         prefixes = map_distinct(code_column(table, "vocabulary_id"), lambda name: _prefix(name) + ":", object)
@@ -199,8 +199,8 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read an export.
 
     Concepts with an invalid_reason are kept as obsolete, replaced by the concepts that they map to or that replace
-    them; live concepts have the standard concepts that they map to as xrefs, after the code of the source
-    vocabulary. ``options.sources`` selects by vocabulary_id.
+    them. Live concepts get xrefs: their code in the source vocabulary, then the standard concepts that they map
+    to. ``options.sources`` selects by vocabulary_id.
     """
     folder = path if path.is_dir() else path.parent
     file = path if path.is_file() else find_table(folder, "CONCEPT")
@@ -276,7 +276,7 @@ def _name_rows(ids: pa.Array, names: pa.ChunkedArray, langs: pa.Array, kind: str
 
 
 def _version(folder: Path, problems: Problems) -> str | None:
-    """Read the version of the export, which VOCABULARY.csv has in the row named None."""
+    """Read the version of the export, in the row named None of VOCABULARY.csv."""
     for block in read_table(folder, "VOCABULARY", _VOCABULARY, (), problems):
         for name, version in zip(*(block[column].to_pylist() for column in _VOCABULARY), strict=True):
             if name == "None" and version:

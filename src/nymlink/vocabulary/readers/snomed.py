@@ -1,7 +1,7 @@
-"""SNOMED CT, in release format 2.
+"""SNOMED CT in Release Format 2.
 
 Files and ids: SNOMED CT Release File Specifications, chapters 3 to 5 (https://docs.snomed.org/). The latest row of
-each component counts, so a snapshot and the full history give the same. Only the description file is required.
+each component counts: a snapshot and a full history give the same result. Only the description file is required.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def name_rows(
         curies: concept ids.
         languages: languages to keep.
         requested: languages requested by the caller. A dialect of English, requested without English, selects the
-            descriptions of its reference set and those of no dialect.
+            descriptions in its reference set and those in the set of no dialect.
     """
     wanted = {normalise_language(code) for code in requested or ()}
     dialects = [] if "en" in wanted else [dialect for dialect in _DIALECTS if dialect in wanted]

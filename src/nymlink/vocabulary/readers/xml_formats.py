@@ -2,9 +2,9 @@
 
 ClaML: Classification Markup Language, EN 14463 / ISO 13120.
 
-MeSH: National Library of Medicine, MeSH XML data elements (https://www.nlm.nih.gov/mesh/xml_data_elements.html). A
-record is a concept here; MeSH's own concepts, several to a record, decide the kinds of its terms. Pharmacological
-actions are left out.
+MeSH: National Library of Medicine, MeSH XML data elements (https://www.nlm.nih.gov/mesh/xml_data_elements.html).
+Here a record is a concept. A record has several MeSH concepts; these determine the kinds of its terms.
+Pharmacological actions are left out.
 
 Orphanet: Orphadata, product 1 (https://www.orphadata.com/alignments/).
 """
@@ -80,7 +80,7 @@ def _add(builder: TableBuilder, id_: str, prefix: str, element: Element, languag
 
 
 def _without_references(label: Element) -> str:
-    """Get the text of a label without the codes of other classes that it refers to."""
+    """Get the text of a label without references to the codes of other classes."""
     for reference in label.iter("Reference"):
         reference.text = None
         for child in reference:
@@ -165,7 +165,7 @@ class _Records:
             kind = "exact" if concept is best else kinds.get(text_at(concept, "ConceptUI"), "related")
             for term in concept.iterfind("TermList/Term"):
                 name_kind = _LEXICAL.get(term.get("LexicalTag", ""), kind) if concept is best else kind
-                # The record's name is preferred even where it is an acronym.
+                # The preferred term of the record is preferred even if it is an acronym.
                 if term.get("RecordPreferredTermYN") == "Y" and concept is best:
                     name_kind = "preferred"
                     preferred = True
@@ -176,7 +176,7 @@ class _Records:
 
 
 def _concept_kinds(concepts: list[Element], best: Element | None) -> dict[str, str]:
-    """Map each ConceptUI to the kind that its terms have as names of the record."""
+    """Map each ConceptUI to the kind of its terms as names of the record."""
     own = text_at(best, "ConceptUI")
     kinds: dict[str, str] = {}
     for concept in concepts:
@@ -197,10 +197,10 @@ def _recognises_mesh(path: Path, head: str) -> bool:  # noqa: ARG001
 def _read_mesh(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read a file of descriptors or of supplementary records.
 
-    The terms of a record's preferred concept are its names (LexicalTag tells abbreviations and trade names), those
-    of its other concepts narrower, broader or related, by ConceptRelation. Parents are the descriptors one level
-    up in the tree; for supplementary records the headings mapped to. The semantic type is the letter of the tree
-    (``C``), for supplementary records the class (``chemical``).
+    The terms of a record's preferred concept are its names; LexicalTag marks abbreviations and trade names. Terms
+    of its other concepts are narrower, broader or related names, by ConceptRelation. Parents are the descriptors
+    one level up in the tree, for supplementary records the headings they are mapped to. The semantic type is the
+    letter of the tree (``C``), for supplementary records the class (``chemical``).
     """
     records = _Records(path, options, problems)
     xml_records = read_records(path, roots=_RECORDS, tags=tuple(_RECORDS.values()), problems=problems)
@@ -225,7 +225,7 @@ MESH: Final[VocabularyFormat] = Format(
 ORPHANET_PREFIX: Final = "Orphanet:"
 _ORPHANET_ROOT: Final = "JDBOR"
 _PREFIXES: Final = {"MeSH": "MESH", "MedDRA": "MEDDRA", "ICD-10": "ICD10", "ICD-11": "ICD11"}
-# Orphanet writes these before the names of retired entries and of diseases that are not rare.
+# Orphanet puts these before the names of retired entries and of diseases that are not rare.
 _STATUS: Final = re.compile(r"(?P<status>OBSOLETE|NON RARE IN EUROPE)\s*:\s*")
 
 

@@ -44,7 +44,7 @@ class _Call(NamedTuple):
 
 
 class FunctionalParser:
-    """Parser of the axioms about classes and annotations, which makes statements of them."""
+    """Parser of axioms about classes and annotations; turns them into statements."""
 
     def __init__(self) -> None:
         self.statements = Statements()

@@ -1,6 +1,6 @@
 """OWL in RDF/XML.
 
-A file that is not well-formed is an error, since parsing cannot resume; a class without an id is left out.
+A file that is not well-formed is an error, because parsing cannot resume; a class without an id is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nymlink.vocabulary.readers.owl.statements import CLASSES, RDF, RDFS, Statem
 from nymlink.vocabulary.tables import Tables
 
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
-# Ontology editors declare short names of namespaces as entities.
+# Ontology editors declare short names of namespaces as XML entities.
 _MAX_ENTITY: Final = 128
 _MAX_TEXT: Final = 1 << 20
 _NAMES: Final = frozenset({f"{RDFS}label", f"{SKOS}prefLabel"})
@@ -35,13 +35,13 @@ class _Element:
         subject: the node, or the node of the property.
         predicate: the property; empty for a node.
         lang: the language in force.
-        line: line on which it began.
-        text: of a property: the literal so far, ``None`` when it is not wanted.
-        length: of a property: characters of the literal so far, kept or not.
-        value: of a property: the node that is its value.
-        is_list: of a property: whether its value is a list of nodes, which is not kept.
-        is_class: of a node: whether it is a class or a SKOS concept.
-        is_named: of a node: whether it has a label.
+        line: line of its start tag.
+        text: for a property: the literal so far, ``None`` if it is not wanted.
+        length: for a property: characters of the literal so far, kept or not.
+        value: for a property: the node that is its value.
+        is_list: for a property: whether its value is a list of nodes, which is not kept.
+        is_class: for a node: whether it is a class or a SKOS concept.
+        is_named: for a node: whether it has a label.
     """
 
     subject: str

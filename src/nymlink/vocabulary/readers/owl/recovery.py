@@ -1,6 +1,6 @@
-"""Read a file of many small units (axioms, statements), leaving out broken ones and no others.
+"""Read a file of many small units (axioms, statements), and leave out only the broken ones.
 
-A window of text moves over the file, so that files of any size and lines of any length can be read.
+A window of text moves over the file. Files and lines may have any length.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nymlink.core.problems import Problems
 
 _MAX_UNIT: Final = 1 << 22
 MAX_DEPTH: Final = 64
-"""Most levels of nested brackets in a unit; without a limit, a file of open brackets would take for ever."""
+"""Largest number of nested brackets in a unit; without a limit, a file of open brackets would never end."""
 _BLANK: Final = re.compile(r"(?:\s++|#[^\n]*+\n)*+")
 
 
@@ -87,7 +87,7 @@ class Scanner:
         return kind, match[kind]
 
     def take_language(self) -> str | None:
-        """Take the language or the datatype that may follow the text of a literal; returns the language."""
+        """Take the language or datatype after the text of a literal, if there is one; return the language."""
         place = self.place
         kind, token = self.take()
         if kind == "lang":
@@ -148,7 +148,7 @@ class _Window:
         return self._line
 
     def has_more(self) -> bool:
-        """Skip white space and comments, and tell whether anything comes after them."""
+        """Skip white space and comments; return whether anything follows."""
         self.place = _after_blank(self.text, self.place)
         while self.place == len(self.text) and not self.final:
             self.extend()
@@ -159,13 +159,13 @@ class _Window:
         """Drop the text before the place and read more."""
         self.line()
         parts = [self.text[self.place :]]
-        # At least as much again, so that a long unit is not parsed over and over.
+        # Double the window each time, to avoid parsing the beginning of a long unit many times.
         wanted, length = 2 * len(parts[0]), len(parts[0])
         self.place = self._counted = 0
         while length <= wanted and not self.final:
             block = next(self._blocks, None)
             self.final = block is None
-            # A line end at the end of the file, so that a comment there ends like any other.
+            # Add a line end at the end of the file, to end a comment there, too.
             parts.append("\n" if block is None else block.replace("\r\n", "\n"))
             length += len(parts[-1])
         self.text = "".join(parts)

@@ -3,7 +3,8 @@
 Sources: https://www.w3.org/TR/owl2-mapping-to-rdf/, https://www.w3.org/TR/skos-reference/, and the annotation
 properties of the OBO Foundry (oboInOwl, IAO).
 
-A subject is a concept when it is a class or a SKOS concept with any statement beyond its place in the hierarchy.
+A subject is a concept if it is a class or a SKOS concept, and something besides its place in the hierarchy is
+stated.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ ROLES: Final[Mapping[str, str]] = dict.fromkeys(XREF_PROPERTIES, "xref") | {
     f"{OWL}annotatedTarget": "target",
     f"{SKOS}prefLabel": "preferred",
     f"{SKOS}altLabel": "EXACT",
-    # Misspellings and the like, meant for search and not for display.
+    # Misspellings and similar names for search, not for display.
     f"{SKOS}hiddenLabel": "RELATED",
     f"{SKOS}definition": "definition",
     f"{SKOS}broader": "parent",
@@ -72,7 +73,7 @@ ROLES: Final[Mapping[str, str]] = dict.fromkeys(XREF_PROPERTIES, "xref") | {
     f"{_EFO}alternative_term": "EXACT",
     f"{_EFO}definition": "definition",
 }
-"""Predicate → its role; the role of a predicate of synonyms is their scope."""
+"""Predicate → its role; for a predicate of synonyms, the role is their scope."""
 
 
 _LICENCE: Final = re.compile(r".*[/#]licen[sc]e")
@@ -112,13 +113,13 @@ class Statements:
         self._synonym_types: dict[tuple[str, str, str], str] = {}
 
     def role(self, predicate: str) -> str | None:
-        """Look up the role of a predicate; ``None`` when its statements are not kept."""
+        """Look up the role of a predicate; ``None`` if its statements are not kept."""
         if predicate not in self._roles:
             self._roles[predicate] = "licence" if _LICENCE.fullmatch(predicate) else None
         return self._roles[predicate]
 
     def add(self, subject: str, predicate: str, value: Value) -> None:
-        """Add one statement. Ids are IRIs; those of blank nodes begin with ``_:``."""
+        """Add a statement. Ids are IRIs; ids of blank nodes begin with ``_:``."""
         role = self.role(predicate)
         about = self._subjects[subject]
         if role is None:
@@ -134,7 +135,7 @@ class Statements:
             self._synonym_types.setdefault((subject, role, text), type_)
 
     def close(self, blank: str) -> None:
-        """End a blank node; one that annotates a statement adds the type of a synonym."""
+        """End a blank node; if it annotates a statement, it adds the type of a synonym."""
         about = self._subjects.pop(blank, None)
         if about is None:
             return
@@ -144,10 +145,10 @@ class Statements:
             self.add_synonym_type(source, predicate, target, type_)
 
     def tables(self, options: ReadOptions) -> Tables | None:
-        """Build concepts, names and redirects; ``None`` when there is no concept.
+        """Build concepts, names and redirects; ``None`` if there is no concept.
 
         Raises:
-            InputError: a language in the options is no language code.
+            InputError: a language in the options is not a language code.
         """
         for blank in [subject for subject in self._subjects if subject.startswith("_:")]:
             self.close(blank)
@@ -185,7 +186,7 @@ class Statements:
 
     def _fill(self, term: Term, subject: str, about: _Subject, *, own_prefix: str, default: str) -> None:
         languages: set[str] = set()
-        # SKOS marks the preferred label; in OWL it is the first in its language.
+        # SKOS marks the preferred label; in OWL the first label in a language is preferred.
         for value in [*about.values("preferred"), *about.values("label")]:
             lang = _language(value)
             scope = "EXACT" if (lang or default) in languages else "PREFERRED"
@@ -218,7 +219,7 @@ class Statements:
                 term.obsolete = term.obsolete or value.text == f"{OWL}DeprecatedClass"
 
     def _connect(self, terms: Mapping[str, Term], ids: Mapping[str, str], own_prefix: str) -> None:
-        """Add the inverse of statements: parents of narrower concepts, references of equivalent ones."""
+        """Add inverse statements: narrower concepts get parents, equivalent ones get references to each other."""
         for subject, about in self._subjects.items():
             for value in about.values("child"):
                 child = terms.get(curie(value.text, own_prefix=own_prefix))

@@ -27,7 +27,7 @@ _TOKEN: Final = re.compile(
     r"""|(?P<word>[A-Za-z]++)|(?P<mark>\^\^|[\[\]();,.]))""",
     re.DOTALL,
 )
-# A comment is looked for no further than a line is long, for full stops may stand close.
+# Limit the length of a comment here, because full stops may follow each other closely.
 _RESUME: Final = re.compile(r"(?:\.[ \t]{0,80}(?:#[^\n]{0,80})?|\n)\n(?=[^\s.;,\])])")
 TURTLE: Final = Grammar("a statement", _TOKEN, multiline=('"""', "'''"), resume=_RESUME)
 _ESCAPE: Final = re.compile(r"\\(?:u(?P<four>[0-9A-Fa-f]{4})|U(?P<eight>[0-9A-Fa-f]{8})|(?P<one>.))", re.DOTALL)
@@ -52,7 +52,7 @@ class _Frame:
 
 
 class TurtleParser:
-    """Parser of triples, which makes statements of them."""
+    """Parser of triples; turns them into statements."""
 
     def __init__(self) -> None:
         self.statements = Statements()
@@ -128,7 +128,7 @@ class TurtleParser:
         elif frame.expects == "predicate":
             frame.predicate, frame.expects = value.text, "object"
         elif frame.expects == "object":
-            # A blank node means nothing outside its own statements.
+            # A blank node has no meaning outside its own statements.
             if not (value.is_iri and value.text.startswith("_:")):
                 triples.append((frame.subject, frame.predicate, value))
             frame.expects = "end"

@@ -1,8 +1,8 @@
 """Translated names of existing concepts: Babelon tables, HPO's translated synonyms, translations of DO.
 
-Babelon is a TSV of one translation a row (https://github.com/monarch-initiative/babelon). HPO's synonym tables
-have a ROBOT template as second row, which states predicate and language (``AL oboInOwl:hasExactSynonym@fr``);
-Disease Ontology's table has Babelon's columns under names of its own.
+Babelon is a TSV with one translation per row (https://github.com/monarch-initiative/babelon). HPO's synonym tables
+have a ROBOT template as second row, which states predicate and language (``AL oboInOwl:hasExactSynonym@fr``). The
+table of the Disease Ontology has Babelon's columns under other names.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Headers:
 _FAMILIES: Final = (
     _Headers("subject_id", "translation_value", "predicate_id", "translation_language", ("translation_status",)),
     _Headers("source_id", "translation_text", "predicate", "translation_lang", ("status",)),
-    # Some of these tables have the status among the comments.
+    # Some of these tables have the status in the comment column.
     _Headers("subject_id", "translation_value", "", "", ("Status", "comment")),
 )
 
@@ -63,12 +63,12 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
     family = _family(header)
     if family is None or family.predicate:
         return family is not None
-    # Without a column of predicates only a template row tells a table of translations from any other.
+    # Without a column of predicates, only a template row distinguishes a table of translations from other tables.
     return any(map(_TEMPLATE.fullmatch, rest.partition("\n")[0].split("\t")))
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the translated names. Rows not translated, and translations of definitions, are passed over."""
+    """Read the translated names; skip rows without translation and translations of definitions."""
     lines = read_lines(path, problems)
     header = next((line for _, line in lines if line.strip()), "")
     family = _family(header)

@@ -1,16 +1,17 @@
-"""BioSyn's dictionary text, in both of its shapes: ids, ``||``, names.
+"""BioSyn's dictionary text, in both of its layouts: ids, ``||``, names.
 
 MEDIC: one concept a line, ``id|alternate|alternate||preferred name|synonym|synonym``.
-Dictionary: one name a line, ``id||name``. Several ids (``C567755|613097||tooth agenesis selective 6``) are
-alternates of one concept or concepts that share the name; the format does not tell them apart. Here, ids that
-occur in exactly the same lines are one concept, all others share the name; ids joined by ``+`` (parts of a
-composite) always share it. The preferred name of a concept is the first name that no other concept shares.
 
-The shape is decided over all lines: few concepts of MEDIC have a second line, and few lines of a dictionary a
-second name.
+Dictionary: one name a line, ``id||name``. Several ids in a line (``C567755|613097||tooth agenesis selective 6``)
+are alternate ids of one concept, or concepts that share the name; the format does not distinguish these. Here, ids
+that occur in exactly the same lines are one concept; other ids share the name, and so do ids joined by ``+``
+(parts of a composite). The preferred name of a concept is the first name that it does not share.
 
-An augmented dictionary ends in the names of training mentions, whose ids are those that the annotators wrote;
-these lines decide neither alternate ids nor preferred names. The format is that of Sung et al., "Biomedical entity
+All lines together decide the layout: few concepts of MEDIC have a second line, and few lines of a dictionary have
+a second name.
+
+An augmented dictionary ends with the names of training mentions, with the ids of the annotators. These lines
+affect neither alternate ids nor preferred names. The format is that of Sung et al., "Biomedical entity
 representations with synonym marginalization" (ACL 2020).
 """
 
@@ -34,12 +35,12 @@ from nymlink.vocabulary.tables import TableBuilder, Tables
 _LINE: Final = re.compile(r"[^|\s][^|]*(?:\|[^|]+)*\|\|[^|]+(?:\|[^|]+)*")
 _LINES_CHECKED: Final = 20
 _CHANCE_RETURNS: Final = 20
-"""Lines that may return to an earlier id by chance."""
+"""Number of lines that may return to an earlier id by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One line: its number, the parts of its id field (each one or more ids), and its names."""
+    """A line: its number, the parts of its id field (each one or more ids), and its names."""
 
     line: int
     parts: tuple[tuple[str, ...], ...]
@@ -48,7 +49,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Concepts of the lines, and alternate ids.
+    """The concepts of each line, and alternate ids.
 
     Attributes:
         concepts: the concepts of each line.
@@ -61,10 +62,10 @@ class _Lines:
     bare_length: int
 
     def preferred(self) -> dict[str, int]:
-        """Map each concept to the place of the line that begins with its preferred name.
+        """Map each concept to the line that begins with its preferred name, as a place in the lines.
 
-        This is the first of its bare lines without another concept, since a shared name is specific to none. A
-        concept without such a line takes the first of all its lines.
+        This is the concept's first line before those of training mentions that no other concept shares, because a
+        shared name is not specific. If there is none, the first of all its lines counts.
         """
         places: dict[str, int] = {}
         for place, concepts in enumerate(self.concepts[: self.bare_length]):
@@ -78,7 +79,7 @@ class _Lines:
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
     lines = [line.strip() for line in head.split("\n") if line.strip()]
-    # The last line may be cut short.
+    # The last line of the head may be incomplete.
     checked = lines[:-1][:_LINES_CHECKED] or lines
     return 2 * sum(_LINE.fullmatch(line) is not None for line in checked) > len(checked)
 
@@ -125,7 +126,7 @@ def _split(field: str) -> tuple[str, ...]:
 
 
 def _is_medic(entries: Sequence[_Entry]) -> bool:
-    """Whether lines with several names outnumber those that return to a concept with an earlier line."""
+    """Whether lines with several names outnumber lines that repeat a concept of an earlier line."""
     known: set[str] = set()
     several, returning = 0, 0
     for entry in entries:
@@ -137,7 +138,7 @@ def _is_medic(entries: Sequence[_Entry]) -> bool:
 
 
 def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Lines:
-    """Take the first id of a part as concept and the rest as alternates, unless they are concepts themselves."""
+    """Take the first id of each part as concept, and the others as alternates unless they are concepts."""
     concepts = [tuple(part[0] for part in entry.parts) for entry in entries]
     known: set[str] = set()
     for entry, heads in zip(entries, concepts, strict=True):
@@ -155,7 +156,7 @@ def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _L
 
 
 def _read_dictionary(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Lines:
-    """Take ids that occur in the same parts of the same lines as one concept, under the first id."""
+    """Take ids that occur in the same parts of the same lines as one concept, with the first id as its id."""
     for entry in entries:
         if len(entry.names) > 1:
             problems.repair(path, entry.line, "several names where other lines have one: each taken as a name")
@@ -181,10 +182,9 @@ def _read_dictionary(entries: Sequence[_Entry], path: Path, problems: Problems) 
 def _bare_length(entries: Sequence[_Entry]) -> int:
     """Count the lines before those of training mentions, if there are any.
 
-    A dictionary lists the names of a concept together; training mentions come in any order, so that most of their
-    lines return to an earlier id. The cut is where, counted from the end, lines that return outnumber the others
-    by the most. A few such lines may be chance, and a dictionary with more than half of such lines is merely
-    unsorted.
+    A dictionary lists the names of a concept together. Training mentions come in any order: most of their lines
+    return to an earlier id. Counted from the end, lines that return outnumber the other lines most at the cut. A
+    few such lines may be chance, and a dictionary with more than half of such lines is just unsorted.
     """
     seen: set[str] = set()
     previous: frozenset[str] = frozenset()

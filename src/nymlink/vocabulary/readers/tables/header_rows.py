@@ -23,7 +23,7 @@ class Row:
     values: dict[str, str]
 
     def get(self, header: str) -> str:
-        """Get the value under a header, empty where there is none."""
+        """Get the value under a header; empty if there is none."""
         return self.values.get(header, "")
 
     def split(self, header: str) -> list[str]:
@@ -41,7 +41,7 @@ def header_rows(
     problems: Problems,
     may_be_short: bool = False,
 ) -> Iterator[Row]:
-    """Yield the rows of the right width with all required fields; report the others.
+    """Yield the rows with the correct number of cells and all required fields; report the others.
 
     Args:
         lines: the numbered lines after the header.
@@ -50,8 +50,8 @@ def header_rows(
         required: headers whose fields may not be blank.
         path: the file, for reports.
         problems: receives rows left out, and rows that lack cells.
-        may_be_short: whether cells that a row lacks at its end are empty, as in tables that people edit: editors
-            leave out empty ones.
+        may_be_short: whether missing cells at the end of a row are read as empty. Editors leave out empty cells in
+            tables that people edit.
     """
     for record in parse_records(lines, delimiter):
         width = len(record.fields)

@@ -1,4 +1,4 @@
-"""Find the columns of a delimited table by their headers, or as the caller maps them."""
+"""Find the columns of a delimited table, by their headers or by the mapping of the caller."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def find_layout(line: str, chosen: Mapping[str, str]) -> Layout:
 
     Args:
         line: the header line.
-        chosen: column → its header, where the caller decides.
+        chosen: column → its header, for columns that the caller maps.
     """
     layouts = [_layout(line, delimiter, chosen) for delimiter in DELIMITERS]
     wanted = {*_REQUIRED, *map(_canonical, chosen)}
@@ -67,10 +67,10 @@ def find_layout(line: str, chosen: Mapping[str, str]) -> Layout:
 
 
 def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: int) -> None:
-    """Check that each required or chosen column is in the file once.
+    """Check that each required or mapped column occurs once in the file.
 
     Raises:
-        InputError: one is missing or repeated; the message lists the headers of the file.
+        InputError: a column is missing or repeated; the message lists the headers of the file.
     """
     for column, header in chosen.items():
         if _canonical(column) not in _SPELLINGS:
@@ -93,11 +93,11 @@ def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: in
 
 
 _LONGEST: Final = 60
-"""Characters of the longest header in an example."""
+"""Number of characters of the longest header in an example."""
 
 
 def _example(missing: Sequence[str], free: Sequence[str]) -> str:
-    """Write the options that map missing columns to the first headers that are free."""
+    """Write the options that map missing columns to the first unused headers."""
     headers = [*(header for header in free if len(header) <= _LONGEST), *("…" for _ in missing)]
     options = (f"{column}={header}" for column, header in zip(missing, headers, strict=False))
     return " ".join(f"--map-column {shlex.quote(option)}" for option in options)
@@ -124,7 +124,7 @@ def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:
 
 
 def _canonical(name: str) -> str:
-    """Replace any spelling of a column by its name here (``concept_id`` by ``id``)."""
+    """Map a spelling of a column to its standard name (``concept_id`` to ``id``)."""
     key = _key(name)
     return next((column for column, spellings in _SPELLINGS.items() if key in spellings), name)
 

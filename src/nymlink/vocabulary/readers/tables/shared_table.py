@@ -1,11 +1,10 @@
-"""The shared table: tab-separated, one name a line, always with the same columns.
+"""The shared table: tab-separated, one name a line, with fixed columns.
 
 The columns are ``concept_id name lang kind semantic_type xrefs``. Nothing is quoted or escaped; xrefs are joined
-by ``|``. A file without fault is read column by column with Arrow; one with a fault line by line, so that each
-fault is reported with its line number.
+by ``|``. A file without fault is read column by column with Arrow. A file with a fault is read line by line, which
+allows reporting each fault with its line number.
 
-The licence is in a ``SOURCES.tsv`` one folder up, if there is one, with columns ``file`` and
-``licence``.
+The licence is in ``SOURCES.tsv`` one folder up, if there is one, with columns ``file`` and ``licence``.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from nymlink.vocabulary.tables import Tables
 _DEFAULT_KIND: Final = "exact"
 _UNCLEAR_KIND: Final = "related"
 _WIDTH_WITH_KIND: Final = 4
-"""Columns up to the kind; editors leave out those after it where they are empty."""
+"""Columns up to the kind; editors leave out the later ones if they are empty."""
 _SOURCES: Final = "SOURCES.tsv"
 _PIECE_BYTES: Final = 1 << 20
 
@@ -54,7 +53,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 
 def _read_columns(path: Path, languages: LanguageFilter) -> pa.Table | None:
-    """Read all rows with Arrow; ``None`` when there is any fault in the file."""
+    """Read all rows with Arrow; ``None`` if the file has any fault."""
     with open_bytes(path) as file:
         try:
             rows = csv.read_csv(
@@ -114,11 +113,11 @@ def _read_rows(path: Path, languages: LanguageFilter, problems: Problems) -> pa.
 
 
 def _licence(path: Path) -> str | None:
-    """Look up the licence in the list of sources; ``None`` where there is no list, or the file is not in it."""
+    """Look up the licence in the list of sources; ``None`` if there is no list, or the file is not in it."""
     sources = path.parent.parent / _SOURCES
     if not sources.is_file():
         return None
-    # A file of this name may be something else; the vocabulary can be read without it.
+    # Another file may have this name; the vocabulary can be read without a licence.
     with contextlib.suppress(InputError):
         rows = (line.split("\t") for _, line in read_lines(sources, Problems()))
         headers = next(rows, [])

@@ -1,7 +1,7 @@
 """SSSOM mapping tables as a vocabulary: the concepts of both sides with their labels and cross-references.
 
-For mapping sets that name concepts of a vocabulary that is not available. :mod:`nymlink.vocabulary.mappings` reads
-the file here as it does to merge vocabularies along a mapping set.
+For mapping sets that name concepts of an unavailable vocabulary. :mod:`nymlink.vocabulary.mappings` reads the file
+here, and also reads mapping sets for merging.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
     lines = [line for line in head.splitlines() if line.strip()]
     header = next((line for line in lines if not line.startswith("#")), "")
     if not header:
-        # The block of metadata is longer than the head, so the header comes after it.
+        # If the metadata is longer than the head, the header is not in it.
         return any(line.lstrip("# ").startswith(("curie_map:", "mapping_set_id:")) for line in lines)
     return set(parse_header(header)) >= set(REQUIRED)
 

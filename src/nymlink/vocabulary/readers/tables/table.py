@@ -1,7 +1,7 @@
-"""Any delimited table with a header: CSV as spreadsheets write it, tab-separated, or with ``;`` or ``|``.
+"""Any delimited table with a header: CSV from spreadsheets, tab-separated, or separated by ``;`` or ``|``.
 
-Columns are found by their headers, or mapped by ``ReadOptions.columns``. Rows of one id add names to one concept;
-its first name in a language is the preferred one unless the table states its kind.
+Columns are found by their headers, or mapped by ``ReadOptions.columns``. Rows with the same id add names to one
+concept; its first name in a language is preferred unless the table states the kind of the name.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Rows:
         if "id" not in row:
             self._reject(record, "no id")
             return
-        # Retired ids are often listed without a name.
+        # Lists of retired ids often have no names.
         if not obsolete and row.keys().isdisjoint(("name", "synonyms", "replaced_by")):
             self._reject(record, "no name")
             return
@@ -110,13 +110,13 @@ class _Rows:
 
 @lru_cache(maxsize=1024)
 def kind_of(stated: str) -> str | None:
-    """Map a stated kind to ours: ``hasExactSynonym@fr`` → ``exact``, ``skos:prefLabel`` → ``preferred``."""
+    """Map a stated kind to one of :data:`KINDS`: ``hasExactSynonym@fr`` → ``exact``."""
     word = re.split("[#/:]", stated)[-1].partition("@")[0].lower()
     return _KINDS_BY_WORD.get(re.sub(r"[\s_-]", "", word).removeprefix("has").removesuffix("synonym"))
 
 
 def _split(joined: str | None, separator: str | None = None) -> list[str]:
-    """Split a field of values joined by ``|`` or, where there is none, by ``;``."""
+    """Split a field of values joined by ``|`` or, if it has none, by ``;``."""
     if joined is None:
         return []
     separator = separator or ("|" if "|" in joined else ";")
@@ -124,7 +124,7 @@ def _split(joined: str | None, separator: str | None = None) -> list[str]:
 
 
 def _header(lines: Iterator[tuple[int, str]], options: ReadOptions) -> tuple[int, Layout] | None:
-    """Find the header: the first line that is neither blank nor a comment; it may itself begin with ``#``."""
+    """Find the header: the first line that is neither blank nor a comment; a header may begin with ``#``, too."""
     for number, line in lines:
         if line.strip():
             layout = find_layout(line.lstrip("# "), options.columns)
@@ -135,7 +135,7 @@ def _header(lines: Iterator[tuple[int, str]], options: ReadOptions) -> tuple[int
 
 def _recognises(path: Path, head: str) -> bool:
     header = _header(enumerate(head.splitlines(), start=1), ReadOptions())
-    # Without known headers the name of the file makes it a table, so that the reader asks for its columns.
+    # Without known headers, the file ending decides: as a table, the error message asks for its columns.
     is_table = path.name.lower().removesuffix(".gz").endswith(_SUFFIXES) and "\0" not in head
     return header is not None and (header[1].is_complete or is_table)
 
@@ -153,7 +153,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     if not len(rows.builder):
         raise InputError("no row that could be used", path=path)
     if layout.unread:
-        # The column that is missed most often is that of synonyms.
+        # Suggest a column of synonyms, the most common omission.
         likeliest = max(layout.unread, key=lambda header: header.casefold().startswith("syn"))
         warnings.warn(
             f"{path}: columns that are not read: {list_headers(layout.unread)}; to read one, map it, "

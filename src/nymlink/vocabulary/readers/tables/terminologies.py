@@ -3,7 +3,7 @@
 Columns of HGNC: https://www.genenames.org/help/statistics-and-downloads/.
 
 Columns of ICD-10-CM, from the ``icd10OrderFiles.pdf`` of CMS, counted from 1: 1-5 order number, 7-13 code, 15
-whether it is billable (1) or a header (0), 17-76 short description, 78 and on long description.
+billable code (1) or header (0), 17-76 short description, from 78 on long description.
 
 Columns of CTD: https://ctdbase.org/downloads/. The diseases (MEDIC) are those of Davis et al., "MEDIC: a practical
 disease vocabulary used at the Comparative Toxicogenomics Database" (Database 2012): MeSH and OMIM joined, each
@@ -48,7 +48,7 @@ def _recognises_hgnc(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read_hgnc(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the genes: symbols are preferred names; names, former symbols and aliases synonyms."""
+    """Read the genes: symbols are preferred names; names, former symbols and aliases are synonyms."""
     lines = read_lines(path, problems)
     headers = _headers(next((line for _, line in lines if line.strip()), ""))
     if not set(headers) >= _NEEDED:
@@ -96,7 +96,7 @@ def _recognises_icd10cm(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read_icd10cm(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the codes: long descriptions are preferred, the longest prefix that is a code is the parent."""
+    """Read the codes: long descriptions are preferred names, the longest prefix that is a code is the parent."""
     languages = LanguageFilter(options)
     builder = TableBuilder()
     for number, line in read_lines(path, problems):
@@ -157,7 +157,7 @@ class _Concepts:
     def add(self, row: Row, kind: str) -> None:
         id_ = _without_doubled_prefix(row.get(f"{kind}ID"))
         alternates = [_without_doubled_prefix(value) for value in row.split(f"Alt{kind}IDs")]
-        # MEDIC's alternates are MeSH and OMIM ids; since 2015 there are ids of other vocabularies among them.
+        # MEDIC's alternates are MeSH and OMIM ids, since 2015 also ids of other vocabularies.
         self._alternates += [(alternate, id_) for alternate in alternates if _OWN.fullmatch(alternate)]
         xrefs = [alternate for alternate in alternates if not _OWN.fullmatch(alternate)]
         for header, prefix in _CTD_XREFS.items():
@@ -198,7 +198,7 @@ def _fields(line: str) -> tuple[str, list[str], str] | None:
 
 
 def _kind(headers: list[str]) -> str | None:
-    """Tell diseases from chemicals by their headers; ``None`` for associations, which have no synonyms."""
+    """Distinguish diseases and chemicals by headers; ``None`` for associations, which have no synonyms."""
     kinds = [kind for kind in _KINDS if {f"{kind}Name", f"{kind}ID"} <= set(headers)]
     return kinds[0] if len(kinds) == 1 and "Synonyms" in headers else None
 
@@ -212,8 +212,9 @@ def _recognises_ctd(path: Path, head: str) -> bool:  # noqa: ARG001
 def _read_ctd(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read the diseases or the chemicals.
 
-    Alternate ids of diseases redirect to the id in use; those in other vocabularies are references, as are CAS
-    numbers. The semantic types of diseases are their slim categories, of others the letters of their trees.
+    Alternate ids of diseases redirect to the current id. Alternate ids in other vocabularies become xrefs, as do
+    CAS numbers. The semantic types of diseases are their slim categories, those of chemicals the letters of their
+    trees.
     """
     concepts = _Concepts(options)
     is_xml = read_head(path).lstrip().startswith("<")
@@ -242,7 +243,7 @@ def _xml_rows(path: Path, problems: Problems) -> Iterator[tuple[Row, str]]:
     for record in read_records(path, roots=_ROOTS, tags=("Row",), problems=problems):
         values: dict[str, str] = {}
         for field in record.element:
-            # Several values of a field are joined by bars, elements within it, or repetitions of it.
+            # Several values of a field are joined by bars, or are elements within it, or repeated fields.
             texts = [*map(text_at, field)] if len(field) else [text_at(field)]
             values[field.tag] = "|".join(filter(None, [values.get(field.tag, ""), *texts]))
         kind = next((kind for kind in _KINDS if values.get(f"{kind}Name") and values.get(f"{kind}ID")), None)

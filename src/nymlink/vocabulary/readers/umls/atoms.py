@@ -24,7 +24,7 @@ from nymlink.vocabulary.readers.umls.release import Release, read_rrf
 _ABBREVIATIONS: Final = frozenset({"AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"})
 _TRADENAMES: Final = frozenset({"BD", "BN", "BPCK", "BR", "FB", "FBD", "SBD", "SBDC", "SBDF", "SBDFP", "SBDG"})
 
-# Prefixes as other vocabularies write them; a translation (MSHSPA) has the codes of its original (MSH).
+# Prefixes as in other vocabularies; a translation (MSHSPA) has the codes of its original (MSH).
 _PREFIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"MSH([A-Z]{3})?"), "MESH"),
     (re.compile(r"MDR([A-Z]{3})?"), "MEDDRA"),
@@ -36,7 +36,7 @@ _PREFIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def language(lat: str, *, default: str) -> str:
-    """Map a value of LAT to BCP 47: ``default`` where it is empty, lower-cased where it is no language code."""
+    """Map a value of LAT to BCP 47: ``default`` if it is empty, lower-cased if it is not a language code."""
     return normalise_language(lat) or lat.lower() or default
 
 
@@ -54,7 +54,7 @@ def prefix(sab: str) -> str:
 
 SUPPRESSED: Final = frozenset({"O", "E", "Y"})
 
-# The white space of str.split(), so that names are folded as in the other readers.
+# The white space of str.split(), to fold names as the other readers do.
 _SPACE: Final = r"\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
 _UNTIDY: Final = rf"^[{_SPACE}]|[{_SPACE}]$|[{_SPACE}]{{2}}|[{_SPACE.replace('x20', 'x1f')}]"
 
@@ -144,7 +144,7 @@ class _Collector:
             self._numbers[name].append(values)
 
     def check_options(self, path: Path) -> None:
-        """Refuse options that name a language, source or term type that the file does not have."""
+        """Refuse options that name a language, source or term type that the file lacks."""
         options = self._options
         for noun, missing, seen in (
             ("language", self._wanted_languages.missing(self._seen_languages), self._seen_languages),
@@ -156,7 +156,7 @@ class _Collector:
                 raise InputError(f"no row has the {noun} {', '.join(missing)}; there are: {known}", path=path)
 
     def finish(self) -> Atoms | None:
-        """Build the atoms; ``None`` if there is no name among them."""
+        """Build the atoms; ``None`` if no name was selected."""
         if not any(len(text) for text in self._text):
             return None
         encoded = pa.chunked_array(self._concepts).unify_dictionaries()
@@ -188,7 +188,7 @@ class _Collector:
 def read_atoms(release: Release, options: ReadOptions, problems: Problems) -> Atoms:
     """Read MRCONSO.
 
-    Suppressed rows and rows of sources that are not selected are left out; a row in another language or of another
+    Suppressed rows and rows of sources that are not selected are left out. A row in another language or of another
     term type gives no name, but its code is kept as a cross-reference.
 
     Raises:
@@ -226,7 +226,7 @@ def _fold(text: pa.Array) -> pa.Array:
 
 
 def _join(chunks: list[pa.Array]) -> pa.LargeStringArray:
-    """Join chunks into one array; large_string, since together they may hold more than 2 GiB."""
+    """Join chunks into one array of large_string, because together they may hold more than 2 GiB."""
     joined = pa.chunked_array(chunks, pa.string()).cast(pa.large_string())
     chunks.clear()
     return joined.combine_chunks()

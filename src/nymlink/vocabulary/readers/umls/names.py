@@ -1,6 +1,6 @@
 """Turn atoms into names and cross-references: preferred names, no repetitions, ordered.
 
-Works on stretches of whole concepts, about a million names each, so that memory stays bounded.
+Works on stretches of whole concepts, about a million names each, to limit the memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CURIE: Final = r"^[A-Za-z][A-Za-z0-9_.]*:\S"
 
 @dataclass(frozen=True, slots=True)
 class InheritedNames:
-    """Names that concepts inherit: ``heir`` those of ``origin``, as names of ``kind`` (KINDS)."""
+    """Inherited names: each concept of ``heir`` gets the names of ``origin``, with ``kind`` (place in KINDS)."""
 
     heir: Ints
     origin: Ints
@@ -50,10 +50,10 @@ class _Rows:
 def names(atoms: Atoms, inherited: InheritedNames) -> pa.Table:
     """Build the names of all concepts, in the columns of :data:`~nymlink.vocabulary.tables.NAME_SCHEMA`.
 
-    Concepts stand in their own order; within one the English preferred name comes first, then those of other
-    languages, then the rest as in the file. A name that occurs twice in one language is kept once, at its first
-    place and with its surest kind. Of each concept and language the name of the smallest rank is preferred, the
-    first of several; an inherited name never is.
+    Concepts keep their order. Within a concept the English preferred name comes first, then the preferred names of
+    other languages, then the rest as in the file. A name that occurs twice in one language is kept once, at its
+    first place, with its most reliable kind. In each language the name of the smallest rank is preferred, of
+    several the first; an inherited name is never preferred.
     """
     rows = _with_inherited(_ordered(atoms), inherited, len(atoms.ids))
     english = np.array([lang == "en" for lang in atoms.languages])
@@ -71,7 +71,7 @@ def xrefs(atoms: Atoms) -> pa.ChunkedArray:
     for start, stop in _stretches(concept):
         code = atoms.xref_code.take(pa.array(order[start:stop])).dictionary_encode()
         index = code.indices.to_numpy()
-        # Some sources (HPO, GO, HGNC) give CURIEs for codes.
+        # Some sources (HPO, GO, HGNC) have CURIEs as codes.
         is_curie = pc.match_substring_regex(code.dictionary, _CURIE).to_numpy(zero_copy_only=False)[index]
         prefix_row = np.where(is_curie, own, prefix[start:stop]).astype(np.int64)
         last = int(concept[stop - 1]) + 1
@@ -105,7 +105,7 @@ def _with_inherited(rows: _Rows, inherited: InheritedNames, concepts: int) -> _R
         return rows
     starts = np.searchsorted(rows.concept, np.arange(concepts + 1))
     count = np.diff(starts)[inherited.origin]
-    # The rows of the first origin, then of the second …: each run counts up from where its origin starts.
+    # Rows of the first origin, then of the second, and so on; each run counts up from the start of its origin.
     ends = np.cumsum(count)
     copied = np.arange(ends[-1]) + np.repeat(starts[inherited.origin] - (ends - count), count)
     concept = np.concatenate([rows.concept, np.repeat(inherited.heir, count).astype(rows.concept.dtype)])

@@ -56,8 +56,8 @@ def open_release(path: Path, problems: Problems) -> Release:
     """Find the files of a release.
 
     Args:
-        path: a folder that holds ``MRCONSO.RRF`` itself or in its sub-folder ``META``, or that file (any part of
-            it); files beside it belong to the release. Each may be plain, ``.gz``, or in parts
+        path: a folder with ``MRCONSO.RRF`` in it or in its sub-folder ``META``, or that file (any part of it); the
+            other files of its folder belong to the release. Each may be plain, ``.gz``, or in parts
             (``MRCONSO.RRF.aa.gz``, ``MRCONSO.RRF.ab.gz``, …).
         problems: receives invalid column orders in MRFILES.RRF.
 
@@ -126,7 +126,7 @@ def read_rrf(
         release: its release; a missing file yields nothing.
         name: file name without ending, for example ``MRSTY``.
         strings: columns wanted as strings.
-        codes: columns wanted dictionary-encoded, because they hold few distinct values.
+        codes: columns wanted dictionary-encoded, with few distinct values.
         required: columns that may not be blank.
         problems: receives each row that is rejected or repaired, with its line number.
 
@@ -139,7 +139,7 @@ def read_rrf(
 
 
 def _blocks(parts: Sequence[Path], problems: Problems) -> Iterator[Block]:
-    """Cut a file into whole lines; a line that continues in the next part belongs to the part it starts in."""
+    """Cut a file into whole lines; a line across two parts counts for the part in which it begins."""
     carried: Block | None = None
     for part in parts:
         with open_bytes(part) as file:

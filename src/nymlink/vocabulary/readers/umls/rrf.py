@@ -1,8 +1,8 @@
 """The UMLS: its concepts, with types, definitions and relations.
 
-Read column by column with Arrow, not row by row in Python: MRCONSO has some 15 million rows. File layout: UMLS
-Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/). Only MRCONSO is required; MRSTY, MRDEF,
-MRREL, MRCUI, MRSAB and MRFILES are read where they are present.
+Read column by column with Arrow, because MRCONSO has some 15 million rows. File layout: UMLS Reference Manual,
+chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/). Only MRCONSO is required; MRSTY, MRDEF, MRREL, MRCUI,
+MRSAB and MRFILES are read if present.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _RELA: Final = {
 
 
 class ConceptAttributes:
-    """Attributes of concepts from the RRF files other than MRCONSO; a missing file gives none.
+    """Attributes of concepts from RRF files other than MRCONSO; a missing file gives none.
 
     Args:
         release: the release.
-        ids: concept ids; attributes of other concepts are passed over.
-        options: ``sources`` and ``suppressed`` apply to definitions and relations as for names.
+        ids: concept ids; attributes of other concepts are ignored.
+        options: ``sources`` and ``suppressed`` apply to definitions and relations as they do to names.
         problems: receives broken rows.
     """
 
@@ -88,8 +88,8 @@ class ConceptAttributes:
     def relations(self) -> tuple[pa.ListArray, InheritedNames]:
         """Read MRREL: one list of parents for each concept, and the names that drugs inherit from each other.
 
-        A generic drug inherits the names of its brands as ``tradename``; a brand those of its generic drug as
-        ``related``, since a generic name is not a trade name.
+        A generic drug inherits the names of its brands as ``tradename``; a brand inherits those of its generic
+        drug as ``related``, because a generic name is no trade name.
         """
         first, second, relations = _no_strings(), _no_strings(), [np.array([], np.int8)]
         for block in self._read(
@@ -104,7 +104,7 @@ class ConceptAttributes:
             second.extend(block["CUI2"].chunks)
             relations.append(block["relations"].to_numpy())
         all_relations = np.concatenate(relations)
-        # One look-up for both columns: it builds a table of all ids each time.
+        # One look-up for both columns, because each builds a table of all ids.
         place, _ = self._all_places(first + second)
         subject, object_ = place[: len(all_relations)], place[len(all_relations) :]
         usable = (subject >= 0) & (object_ >= 0) & (subject != object_)
@@ -128,7 +128,7 @@ class ConceptAttributes:
         return table.filter(pc.and_(live, retired)).group_by(["old", "new"], use_threads=False).aggregate([])
 
     def version(self) -> str | None:
-        """Read MRSAB: the newest release (``2020AA``) that added a current source; every release adds one."""
+        """Read MRSAB: the newest release (``2020AA``) that added a current source. Every release adds a source."""
         releases = [
             release
             for block in self._read("MRSAB", strings=("IMETA", "CURVER"), required=())
@@ -153,18 +153,18 @@ class ConceptAttributes:
         return block if keep.all() else block.filter(pa.array(keep))
 
     def _all_places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
-        """Look up the concept of each row, -1 where the id is unknown, and the rows whose id is known."""
+        """Look up the concept of each row, -1 for an unknown id; also return the rows with a known id."""
         place = pc.index_in(pa.chunked_array(cuis), self._ids).combine_chunks().fill_null(-1).to_numpy()
         return place, np.flatnonzero(place >= 0)
 
     def _places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
-        """Look up the concepts of the rows whose id is known, and these rows."""
+        """Look up the concepts of the rows with a known id, and return these rows, too."""
         place, known = self._all_places(cuis)
         return place[known], known
 
 
 def _no_strings() -> list[pa.Array]:
-    """Start a list of chunks of strings; its empty chunk makes it a valid column where a file is missing."""
+    """Begin a list of chunks of strings with an empty chunk, which makes it a valid column for a missing file."""
     return [pa.array([], pa.string())]
 
 
@@ -183,7 +183,7 @@ _ROW: Final = re.compile(r"C\d{7}\|[A-Z]{3}\|([^|\n]*\|){16}\r?(\n|$)")
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Recognise a folder with MRCONSO in it or in ``META``, such a file, or one that begins with a row of it."""
+    """Recognise a folder with MRCONSO in it or in ``META``, an MRCONSO file, or a file with such rows."""
     if path.is_dir():
         return has_release(path)
     return path.name.startswith("MRCONSO.RRF") or _ROW.match(head) is not None
@@ -192,15 +192,15 @@ def recognises(path: Path, head: str) -> bool:
 def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read a release.
 
-    Concepts are those with at least one name selected, in the order of MRCONSO. Rows marked obsolete or
-    suppressible (SUPPRESS O, E, Y) are left out unless asked for. The name of a concept in a language is the row
-    with TS=P, STT=PF, ISPREF=Y; where the selection leaves that out, the next best. References come from SAB and
-    CODE; parents, references and names of concepts not selected are left out.
+    Concepts are those with at least one selected name, in the order of MRCONSO. Rows marked obsolete or
+    suppressible (SUPPRESS O, E, Y) are left out by default. The preferred name of a concept in a language is the
+    row with TS=P, STT=PF, ISPREF=Y; if the selection excludes it, the next best row. Xrefs come from SAB and CODE.
+    Parents, xrefs and names of concepts that are not selected are left out.
 
     Args:
         path: see :func:`nymlink.vocabulary.readers.umls.release.open_release`.
-        options: ``languages``, ``sources``, ``term_types`` and ``suppressed`` select; ``lang`` stands for an
-            empty LAT.
+        options: ``languages``, ``sources``, ``term_types`` and ``suppressed`` select rows; ``lang`` is the
+            language for an empty LAT.
         problems: receives broken rows.
 
     Raises:
