@@ -43,7 +43,7 @@ def test_what_other_programs_change_is_no_damage(prepared: Path, path: Path) -> 
         assert project.title == "Other visits"
     # And sealed again.
     path.write_bytes(path.read_bytes().replace(b"Other visits", b"Other visitt"))
-    with pytest.raises(ProjectError, match="not as it was"):
+    with pytest.raises(ProjectError, match="changed since it was closed"):
         Project(path)
 
 
