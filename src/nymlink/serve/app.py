@@ -32,19 +32,20 @@ _NO_TELEMETRY: Final[Any] = {
     "operation_spans": False,
     "auto_configure": False,
 }
-"""Newer FastAPI hands addresses, bodies and errors to OpenTelemetry, if that is set up: patients' texts."""
+"""Recent versions of FastAPI pass addresses, bodies and errors to OpenTelemetry; they may hold texts of
+patients."""
 
 
 def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) -> FastAPI:
     """Make the application.
 
-    Routes are plain functions, which run in threads, all but `/link`: its requests wait for the linker of their
-    index, which takes what waits together, and hundreds of threads that wait would cost more than their links. The
-    application closes projects and indexes at its end.
+    Routes are plain functions, which run in threads. `/link` is a coroutine: its requests wait for the linker of
+    their index, and hundreds of waiting threads would cost more than the links. The application closes projects
+    and indexes when it ends.
 
     Args:
-        indexes: what it answers from.
-        settings: how it answers; ``None`` for the defaults.
+        indexes: the indexes.
+        settings: settings of the server; ``None`` for the defaults.
     """
     settings = settings or ServeSettings()
     budget = MemoryBudget(settings.limits.memory_bytes)

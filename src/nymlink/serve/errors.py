@@ -44,15 +44,15 @@ def json_bytes(value: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ProblemAnswer:
-    """What a client is told of an error.
+    """The answer to a client after an error.
 
     Attributes:
-        status: of HTTP.
-        code: the kind of error, in a word for programs.
-        what: what was wrong.
-        what_to_do: what to do about it.
-        headers: of the answer.
-        more: what else the answer says, for programs.
+        status: HTTP status.
+        code: the kind of error, one word for programs.
+        what: the cause.
+        what_to_do: advice.
+        headers: headers of the answer.
+        more: further fields of the answer, for programs.
     """
 
     status: int
@@ -75,7 +75,7 @@ class ProblemAnswer:
 
 
 class ProblemError(Exception):
-    """A request that is answered with a problem."""
+    """An error that is answered with a problem."""
 
     def __init__(self, status: int, code: str, what: str, what_to_do: str) -> None:
         super().__init__(what)
@@ -90,12 +90,12 @@ _TO_DO: Final = {
 
 
 def unexpected() -> ProblemAnswer:
-    """Make the problem of an error that nobody foresaw."""
+    """Make the problem of an unexpected error."""
     return ProblemAnswer(500, "internal_error", "the server failed", "tell who runs it: the log names the place")
 
 
 def problem_of(error: NymlinkError) -> ProblemAnswer:
-    """Make the problem of an error that was raised on purpose."""
+    """Make the problem of an expected error."""
     if isinstance(error, ConflictError):
         return ProblemAnswer(
             409, "conflict", error.message, "show what there is now", more={"present": error.present}
@@ -139,7 +139,7 @@ def problem_of(error: NymlinkError) -> ProblemAnswer:
 
 
 def _invalid(error: RequestValidationError, request: Request) -> ProblemAnswer:
-    """Describe the first faults of a request: where they are, never what is there."""
+    """Describe the first faults of a request by their places, without quoting the request."""
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         to_do = "send JSON, with the header Content-Type: application/json"
         return ProblemAnswer(415, "unsupported_media_type", "the body is not said to be JSON", to_do)
@@ -168,7 +168,7 @@ def _answering(
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, error: Exception) -> Response:
         problem = describe(error, request)
-        # A browser that goes to an address asks for HTML; programs, and the pages themselves, do not.
+        # Browsers ask for HTML when they open an address; programs and scripts of our pages do not.
         if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
             shown = page("missing.html", status=problem.status, what=problem.what, to_do=problem.what_to_do)
             shown.headers.update(problem.headers)

@@ -9,29 +9,29 @@ from typing import Final
 from nymlink.serve.guards.memory import usual_budget
 
 MATCH_PRECISION: Final = 0.94
-"""Share of reconciled names to be right of those that are matched without asking."""
+"""Wanted share of correct names among those that reconciliation matches automatically."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a request may ask for; more is refused with an error that says what the limit is.
+    """Limits of a request; an error names the limit that a request exceeds.
 
     Attributes:
-        body_bytes: of a body.
-        body_seconds: until a body, or the headers of a request, must have arrived.
-        file_bytes: of a file that is sent to a project.
-        file_seconds: until such a file must have arrived; and how long it waits for others, which are read one
-            after the other: a table in memory is many times as large as its file.
-        answer_seconds: until links must have been found.
-        taking_seconds: until a client must have taken some of an answer that waits for it.
-        mentions: of a request.
-        mention_characters: of a mention.
-        text_characters: of the text that mentions stand in.
+        body_bytes: bytes of a body.
+        body_seconds: seconds for the headers, and for the body, to arrive.
+        file_bytes: bytes of a file sent to a project.
+        file_seconds: seconds for such a file to arrive, and seconds that it waits for other files. Files are read
+            one after the other, because a table takes many times the memory of its file.
+        answer_seconds: seconds to find the links.
+        taking_seconds: seconds that a client may take no bytes of its answer.
+        mentions: mentions of a request.
+        mention_characters: characters of a mention.
+        text_characters: characters of the text around the mentions.
         top_k: candidates of a mention.
-        queries: of a batch of reconciliation queries.
-        waiting_mentions: of all requests that are not yet answered, for each index.
-        requests: that are worked on at the same time.
-        memory_bytes: that all requests together may take: bodies, tables that are read, links that wait.
+        queries: queries of a reconciliation batch.
+        waiting_mentions: mentions that wait for an answer, for each index.
+        requests: requests at the same time.
+        memory_bytes: bytes of memory for all requests together: bodies, tables, waiting links.
     """
 
     body_bytes: int = 8 * 2**20
@@ -52,15 +52,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """How a server answers.
+    """Settings of a server.
 
     Attributes:
-        limits: of a request.
-        tokens: bearer tokens, one of which every request must carry; empty for none.
-        origins: other sites whose pages may ask it (``"*"`` for all); reconciliation may be asked by all.
-        hosts: names that it is asked by; others are refused; empty for any.
-        public_url: where browsers reach it, if that is not where it listens (behind a proxy).
-        access_log: whether a line for each request is logged.
+        limits: limits of a request.
+        tokens: bearer tokens; a request must have one of them. Empty: no token is needed.
+        origins: other sites whose pages may send requests (``"*"`` for all). Any page may send reconciliation
+            requests.
+        hosts: accepted ``Host`` names; empty for any.
+        public_url: address for browsers, if it differs from the listening address (behind a proxy).
+        access_log: whether to log a line for each request.
         projects: folder of project files; ``None`` for none.
     """
 

@@ -1,4 +1,4 @@
-"""Run the application: take a port, listen, and answer what was taken before the end."""
+"""Run the application: bind a port, listen, and answer accepted requests before it ends."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from nymlink.core.errors import OutputError
 from nymlink.serve.serve_settings import Limits
 
 _GRACE: Final = 30
-"""Seconds that requests have to be answered in after the server was told to stop."""
+"""Seconds for accepted requests after the server was told to stop."""
 
 _IDLE: Final = 30
-"""Seconds that a connection stays open without a request."""
+"""Seconds that an idle connection stays open."""
 
 _BACKLOG: Final = 1024
 
 _SWITCH: Final = 0.0005
-"""Seconds after which a thread lets others go on: at the usual 5 ms, 50 that compute hold others up for 25 s."""
+"""Interval in seconds at which Python switches threads: at the usual 5 ms, 50 busy threads delay others by 25 s."""
 
 
 def take_port(host: str, port: int) -> socket.socket:
@@ -37,10 +37,10 @@ def take_port(host: str, port: int) -> socket.socket:
 
     Args:
         host: name or address of this machine.
-        port: 0 for any that is free.
+        port: the port; 0 for any free one.
 
     Raises:
-        OutputError: it is taken, or not ours to take; the message says what to do.
+        OutputError: the port is in use, or not permitted; the message says what to do.
     """
     try:
         [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
@@ -56,7 +56,7 @@ def take_port(host: str, port: int) -> socket.socket:
         else:
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(address)
-        # Another server that binds without listening would not notice before it has loaded everything.
+        # Listen now: another server would otherwise notice the conflict only after it has loaded everything.
         taken.listen(_BACKLOG)
     except OSError as error:
         taken.close()
@@ -73,13 +73,13 @@ def _reason(error: OSError) -> str:
 
 
 def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[], None]) -> None:
-    """Answer until the process is told to stop (Ctrl-C, SIGTERM), then what has been taken by then.
+    """Answer requests until the process is told to stop (Ctrl-C, SIGTERM), then those already accepted.
 
     Args:
         app: the application.
-        taken: where to listen.
-        limits: of requests.
-        ready: called once requests are answered.
+        taken: socket to listen on.
+        limits: limits of requests.
+        ready: called when the server answers requests.
     """
     config = uvicorn.Config(
         app,
@@ -100,7 +100,7 @@ def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[
 
 
 def allow_many_connections() -> None:
-    """Take as many open files as this process may have: at the usual 1,024 a few idle clients shut others out."""
+    """Raise the limit of open files to its maximum: at the usual 1,024, idle clients could block others."""
     # Linux and FreeBSD: elsewhere psutil cannot, and the limit stays as it is.
     if hasattr(psutil.Process, "rlimit"):
         process = psutil.Process()
@@ -111,7 +111,7 @@ def allow_many_connections() -> None:
 
 @contextmanager
 def _signals_end_quietly() -> Iterator[None]:
-    """Let a signal that ended the server, which uvicorn raises again afterwards, do nothing more."""
+    """Ignore the signal that ended the server when uvicorn raises it again."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -124,7 +124,7 @@ def _signals_end_quietly() -> Iterator[None]:
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready."""
+    """A server that reports when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -139,9 +139,9 @@ class _Server(uvicorn.Server):
 def _guarded(limits: Limits) -> type[Any]:
     """Make a protocol that closes connections of clients that are too slow.
 
-    Uvicorn waits for ever for the beginning of a request and the end of its headers, and for a client to take its
-    answer: one that sends one byte a minute ("slow loris") would keep its connection for nothing, and one that
-    takes none of an answer the memory of that, too.
+    Uvicorn has no time limit for the headers of a request, nor for a client to take its answer. A client that
+    sends one byte a minute ("slow loris") would keep a connection; a client that takes no answer would also keep
+    its memory.
     """
 
     class Guarded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]

@@ -1,4 +1,4 @@
-"""The pages: templates, which escape all values, and the files that they load."""
+"""Pages: templates that escape all values, and static files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the body of a request before anything is done with it: limited in size, time and memory."""
+"""Read the whole body of a request, within limits of size, time and memory, before it is processed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from nymlink.serve.guards.memory import Claim
 from nymlink.serve.serve_settings import Limits
 
 _FILE: Final = re.compile(r"/projects/(?:preview|[^/]+/(?:files|import))")
-"""Where files are sent, which may be larger than other bodies and take longer."""
+"""Paths that accept files, whose bodies may be larger and slower than others."""
 
 _COPIES: Final = 2
-"""Copies of a body that are there while it is read."""
+"""Copies of a body in memory while it is read."""
 
 _PARSED: Final = 32
 """Bytes that a byte of JSON may take as Python values: ``{"":0}`` and the like."""
@@ -28,7 +28,7 @@ _LARGE: Final = 4096
 """Bytes of a large request, with its query."""
 
 _LARGE_AT_ONCE: Final = 2
-"""Large requests that are worked on at the same time; small ones pass between them."""
+"""Number of large requests at the same time; small ones are answered between them."""
 
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -36,9 +36,9 @@ _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 class BodyGuard:
     """Reads bodies whole, so that no slow client holds a thread.
 
-    It refuses those that are too large or too slow, or for which there is no memory now. What is refused is read
-    to its end and thrown away, because a client that is still sending does not hear. Files are worked on one after
-    the other: Python reads no two tables faster together, and one takes less memory than two.
+    It refuses bodies that are too large or too slow, or for which there is no memory now. A refused body is read
+    to its end and discarded, because clients read no answer while they send. Files are processed one after the
+    other, which is as fast as two at once in Python and takes less memory.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
@@ -58,7 +58,7 @@ class BodyGuard:
         seconds = self._limits.file_seconds if is_file else self._limits.body_seconds
         announced = headers.get("content-length", "")
         claim: Claim = scope["state"]["claim"]
-        # A client that asks whether it may send hears the answer before it does.
+        # A client that sends Expect: 100-continue gets the refusal before it sends the body.
         if announced.isdecimal() and int(announced[:20]) > most and "expect" in headers:
             await _too_large(most).response()(scope, receive, send)
             return
@@ -82,7 +82,7 @@ class BodyGuard:
     async def _in_turn(
         self, scope: Scope, body: bytes, receive: Receive, send: Send, *, is_file: bool = False
     ) -> None:
-        """Answer when it is the turn of this request, which ends with the work: sending may take a client long."""
+        """Answer in turn; the turn ends before the answer is sent, because clients may be slow."""
         turn = self._file_turn if is_file else self._large_turn
         seconds = self._limits.file_seconds if is_file else self._limits.answer_seconds
         try:
@@ -109,7 +109,7 @@ class BodyGuard:
             end_turn()
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        """Answer; stop where the client goes: else what nobody waits for any more holds up the others."""
+        """Answer; stop if the client disconnects, so that its request delays no others."""
         answering = asyncio.ensure_future(self._app(scope, _replay(body), send))
         # After the body nothing comes but the end of the connection.
         gone = asyncio.ensure_future(receive())
@@ -125,13 +125,13 @@ class BodyGuard:
 
 
 async def _read(receive: Receive, most: int, claim: Claim, *, parsed: int) -> bytes | ProblemAnswer:
-    """Read a body; or, to its end, one that is refused.
+    """Read a body to its end, refused or not.
 
     Args:
-        receive: gives its parts.
-        most: bytes at most.
-        claim: gets what it takes, as it arrives: who announces much and sends little takes little.
-        parsed: bytes of memory that each of its bytes takes when it is parsed.
+        receive: receives its parts.
+        most: most bytes.
+        claim: claim on memory, which grows with the bytes that arrive rather than with the announced length.
+        parsed: bytes of memory for each byte of the body when it is parsed.
     """
     body = bytearray()
     refused: ProblemAnswer | None = None
@@ -190,7 +190,7 @@ class _GoneError(Exception):
 
 
 def _replay(body: bytes) -> Receive:
-    """Make the body, which has been read, what is received next; nothing comes after it."""
+    """Make a receive function that returns the body already read, and then nothing more."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:

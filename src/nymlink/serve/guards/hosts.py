@@ -1,4 +1,4 @@
-"""Who may ask, and what browsers may do with the answer: hosts, tokens, headers."""
+"""Access: hosts, tokens, and the headers that tell browsers who may read an answer."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _PREFLIGHT: Final = {
 
 
 class HeaderGuard:
-    """Adds headers to all answers, errors too, and answers what browsers ask before they ask another site.
+    """Adds headers to all answers, also to errors, and answers preflight requests of browsers.
 
     Args:
-        app: what answers.
-        origins: sites whose pages may read all answers, ``"*"`` for any; those of reconciliation any page may
-            read, as its specifications want it.
+        app: the application.
+        origins: sites whose pages may read all answers, ``"*"`` for any. Any page may read answers of
+            reconciliation, as its specification demands.
     """
 
     def __init__(self, app: ASGIApp, *, origins: Collection[str]) -> None:
@@ -69,7 +69,7 @@ class HeaderGuard:
         await self._app(scope, receive, send_with_headers)
 
     def _allowed(self, path: str, origin: str | None) -> dict[str, str]:
-        """Say which site may read the answer, as headers."""
+        """Make the headers that name the site allowed to read the answer."""
         if "*" in self._origins or path.startswith("/reconcile/"):
             return {"Access-Control-Allow-Origin": "*"}
         if origin is not None and origin in self._origins:
@@ -90,11 +90,11 @@ _WRONG_HOST: Final = ProblemAnswer(
 
 
 def own_hosts(listening: str, public_url: str | None) -> frozenset[str]:
-    """Say by which names a server is asked that only this machine can reach; empty for others: by any name.
+    """List the host names of a server that only this machine can reach; empty, for any name, for other servers.
 
     Args:
-        listening: name or address where it listens.
-        public_url: where browsers reach it, if elsewhere.
+        listening: listening name or address.
+        public_url: address for browsers, if different.
     """
     name = listening.lower()
     if name not in _LOOPBACK and not _is_loopback(name):
@@ -111,9 +111,9 @@ def _is_loopback(name: str) -> bool:
 
 
 class HostGuard:
-    """Refuses requests whose ``Host`` is none of the names of the server.
+    """Refuses requests with a ``Host`` that is not a name of the server.
 
-    A site can let its own name lead to 127.0.0.1 ("DNS rebinding"), whereupon its pages may read answers.
+    A site can point its own name at 127.0.0.1 ("DNS rebinding"); its pages could then read answers.
 
     Args:
         app: what answers.
@@ -131,7 +131,7 @@ class HostGuard:
         await self._app(scope, receive, send)
 
     def _is_known(self, hosts: Sequence[str]) -> bool:
-        """Whether a request names this server, once; one of HTTP 1.0 may name none."""
+        """Whether a request names this server exactly once; HTTP 1.0 requests may name none."""
         if not hosts:
             return True
         found = _HOST.fullmatch(hosts[0])
@@ -139,10 +139,10 @@ class HostGuard:
 
 
 COOKIE: Final = "nymlink_token"
-"""Where a browser keeps the token that was given to a page, out of reach of scripts and of other sites."""
+"""Cookie with the token that a user gave to a page, not readable by scripts or other sites."""
 
 _OPEN: Final = re.compile(r"/health|/static/.*")
-"""What is there for all: whether the server runs, and what the page that asks for a token is made of."""
+"""Public paths: the health check, and the files of the page that asks for a token."""
 
 _MANIFEST: Final = re.compile(r"/reconcile/[^/]+/?(?:1\.0-draft/?)?")
 """Manifests say that a token is needed; without parameters they are open, as the specifications want it."""
@@ -157,7 +157,7 @@ _NO_TOKEN: Final = ProblemAnswer(
 
 
 class TokenGuard:
-    """Refuses requests without a token, all but those for what is there for all."""
+    """Refuses requests without a token, except those for public paths."""
 
     def __init__(self, app: ASGIApp, *, tokens: Collection[str]) -> None:
         self._app = app
@@ -167,7 +167,7 @@ class TokenGuard:
         if scope["type"] == "http" and not self._is_open(scope):
             headers = Headers(scope=scope)
             if not self._is_known(headers):
-                # Somebody opened a page: it asks for the token.
+                # A browser opened a page: show the page that asks for the token.
                 asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
                 answer = page("token.html", status=401) if asks else _NO_TOKEN.response()
                 await answer(scope, receive, send)
@@ -183,12 +183,12 @@ class TokenGuard:
     def _is_known(self, headers: Headers) -> bool:
         token = bearer_token(headers) or cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
         given = _digest(token)
-        # All are compared, so that the time tells nothing.
+        # Compare all tokens, so that the time reveals nothing.
         return sum(compare_digest(given, digest) for digest in self._digests) > 0
 
 
 def bearer_token(headers: Headers) -> str:
-    """Read the token of a request; empty where it has none."""
+    """Read the token of a request; empty if it has none."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 

@@ -1,4 +1,4 @@
-"""One budget of memory for all requests: what does not fit is refused before it takes any."""
+"""A memory budget for all requests; requests that do not fit are refused before they take memory."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from nymlink.core.errors import NymlinkError
 from nymlink.serve.batching import OverloadedError
 
 _MOST: Final = 2 << 30
-"""Bytes of the usual budget at most: Python reads no two large tables faster than one after the other."""
+"""Most bytes of the default budget: Python reads large tables no faster in parallel."""
 _SHARE: Final = 4
-"""The usual budget is this part of the memory of the machine."""
+"""The default budget is one part in so many of the memory of the machine."""
 _KEPT: Final = 8
-"""This part of a budget is kept for requests that take little."""
+"""One part in so many of a budget is reserved for small requests."""
 _LITTLE: Final = 256
-"""What takes no more than this part of the budget."""
+"""A small request takes at most one part in so many of the budget."""
 _PIECE: Final = 1 << 18
-"""Bytes of an answer that are handed over at a time: what waits for a slow client waits here, and is counted."""
+"""Bytes of an answer sent at a time; the rest waits here for slow clients, and counts."""
 _CONTAINER: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 class TooLargeError(NymlinkError):
-    """A request that takes more memory than all requests together may."""
+    """A request needs more memory than the whole budget."""
 
 
 def usual_budget() -> int:
-    """Choose a budget in bytes: a quarter of the memory of this machine, or container, and 2 GB at most."""
+    """Choose a budget in bytes: a quarter of the memory of this machine or container, at most 2 GB."""
     memory: int = psutil.virtual_memory().total
     for limit in map(Path, _CONTAINER):
         # "max" where there is none.
@@ -75,13 +75,13 @@ class MemoryBudget:
             self._claimed += size
 
     def give_back(self, size: int) -> None:
-        """Give bytes back that were taken."""
+        """Return bytes."""
         with self._turn:
             self._claimed -= size
 
 
 class Claim:
-    """The memory that one request takes, given back at the end of the block."""
+    """The memory of one request, returned at the end of the block."""
 
     def __init__(self, budget: MemoryBudget) -> None:
         self._budget = budget
@@ -96,17 +96,17 @@ class Claim:
         self.release()
 
     def add(self, size: int) -> None:
-        """Claim more bytes, before they are taken; for what is about to be done, as many as it may take at most.
+        """Claim bytes before they are used: the most that the next step may need.
 
         Raises:
-            OverloadedError: other requests have them.
-            TooLargeError: all together never have as many.
+            OverloadedError: other requests hold the memory.
+            TooLargeError: the whole budget is too small.
         """
         self._budget.take(size, self._total + size)
         self._total += size
 
     def release(self) -> None:
-        """Give all back."""
+        """Return all bytes."""
         self._budget.give_back(self._total)
         self._total = 0
 
@@ -121,8 +121,8 @@ class MemoryGuard:
     """Gives each request a claim, held until its answer is sent.
 
     Args:
-        app: what answers.
-        budget: that all requests share.
+        app: the application.
+        budget: budget of all requests.
     """
 
     def __init__(self, app: ASGIApp, *, budget: MemoryBudget) -> None:

@@ -1,4 +1,4 @@
-"""Watch requests: metrics for Prometheus, and a log without texts."""
+"""Metrics of requests for Prometheus, and a log without texts of requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 
 
 class Metrics:
-    """Counts of one server, apart from those of any other in the process."""
+    """Counts of one server, separate from other servers in the process."""
 
     content_type: Final = CONTENT_TYPE_LATEST
 
@@ -45,24 +45,24 @@ class Metrics:
         self.open_requests = Gauge("nymlink_open_requests", "Requests being worked on.", registry=registry)
 
     def note_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Count an answered request."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def note_mentions(self, index: str, mentions: int) -> None:
-        """Count mentions that were linked to an index."""
+        """Count mentions linked to an index."""
         self._mentions.labels(index).inc(mentions)
 
     def watch_waiting(self, index: str, waiting: Callable[[], int]) -> None:
-        """Ask how many mentions wait whenever the metrics are read."""
+        """Report the number of waiting mentions whenever metrics are read."""
         self._waiting.labels(index).set_function(waiting)
 
     def watch_memory(self, claimed: Callable[[], int]) -> None:
-        """Ask how much memory is claimed whenever the metrics are read."""
+        """Report the claimed memory whenever metrics are read."""
         self._claimed.set_function(claimed)
 
     def text(self) -> bytes:
-        """Write all of them for Prometheus."""
+        """Write all metrics in the format of Prometheus."""
         return generate_latest(self._registry)
 
 
@@ -73,16 +73,16 @@ LOG: Final = logging.getLogger("nymlink.access")
 that may be patients'."""
 
 FAILURES: Final = logging.getLogger("nymlink.failures")
-"""Failures nobody foresaw: their kind and place in the code, not their message, which may quote a request."""
+"""Log of unexpected failures: type and place in the code, without the message, which may quote a request."""
 
 
 class Watch:
-    """Counts requests, logs them, and answers those that failed.
+    """Counts and logs requests, and answers failed ones.
 
     Args:
-        app: what answers.
-        metrics: get the counts.
-        log: whether a line is logged for each request.
+        app: the application.
+        metrics: receives the counts.
+        log: whether to log a line for each request.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, log: bool) -> None:
@@ -118,7 +118,7 @@ class Watch:
     def _note(self, scope: Scope, answer: dict[str, Any], seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "") or "other"
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        # 499: the client has gone, and got no answer.
+        # 499: the client disconnected before the answer.
         status = answer["status"] or 499
         self._metrics.note_request(method, route, status, seconds)
         if not self._log:
@@ -140,7 +140,7 @@ class Watch:
 
 
 def _place(error: BaseException) -> str:
-    """Say what kind of error was raised and where, without its message."""
+    """Describe an error by its type and place in the code, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     where = " < ".join(f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in reversed(frames[-8:]))
     return f"{type(error).__name__} in {where}"

@@ -30,11 +30,11 @@ from nymlink.serve.serve_settings import Limits
 router: Final = APIRouter()
 
 _CHARACTER: Final = 512
-"""Bytes of memory that the links of a character take at most, with their part of the answer."""
+"""Most bytes of memory for the links of a character, including their part of the answer."""
 
 
 class AnnotateRequest(Fields):
-    """A text to be read."""
+    """A text to annotate."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [ANNOTATE_REQUEST]})
 
@@ -63,14 +63,14 @@ def annotate(request: Request, what: AnnotateRequest, indexes: Indexes, claim: M
 
 
 _FEW: Final = 50
-"""Links that are written while other requests wait."""
+"""Most links of an answer that is written in the event loop."""
 
 _CANDIDATE: Final = 2048
-"""Bytes of memory that a candidate takes, with its part of the answer."""
+"""Bytes of memory for a candidate, including its part of the answer."""
 
 
 class LocatedMention(Fields):
-    """A mention, where it stands in a text, and its language."""
+    """A mention with its offsets in a text and its language."""
 
     text: str
     start: int | None = Field(None, description="Offset of its first character in `text`, in Unicode code points.")
@@ -79,7 +79,7 @@ class LocatedMention(Fields):
 
 
 class LinkRequest(Fields):
-    """What is to be linked."""
+    """Mentions to link."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [LINK_REQUEST]})
 
@@ -119,7 +119,7 @@ async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Mem
 
 
 def _answer(links: Sequence[Link]) -> Response:
-    # One after the other: as Python values they take many times as much.
+    # One by one, because Python values take many times the memory of JSON.
     written = b", ".join(json_bytes(link.to_dict()) for link in links)
     return Response(b'{"links": [' + written + b"]}", media_type="application/json")
 
@@ -134,7 +134,7 @@ def _language(code: str | None) -> str | None:
     """Normalise a language code.
 
     Raises:
-        ProblemError: it is none.
+        ProblemError: the code is not a language code.
     """
     if code is None:
         return None
@@ -148,7 +148,7 @@ def _require_within(what: LinkRequest, limits: Limits) -> None:
     """Check the limits of a request.
 
     Raises:
-        ProblemError: it is beyond one.
+        ProblemError: the request exceeds a limit.
     """
     _require("too_many_mentions", "mentions", len(what.mentions), limits.mentions)
     longest = max((len(_text(mention)) for mention in what.mentions), default=0)

@@ -1,4 +1,4 @@
-"""Routes that look up concepts, show pages and say how the server is."""
+"""Routes for concepts, pages, and the state of the server."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def review_page(project: str) -> Response:
 
 @pages_router.api_route("/concept/{index}/{concept_id:path}", methods=_READ)
 def concept_page(indexes: Indexes, index: str, concept_id: str) -> Response:
-    """Show all that is known of a concept; of one that nobody knows, what to do."""
+    """Show a concept with all its values; for an unknown id, advice."""
     try:
         served = indexes.named(index)
         return page("concept.html", index=served.name, concept=describe_concept(served, concept_id))

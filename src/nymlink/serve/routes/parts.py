@@ -1,4 +1,4 @@
-"""What routes share."""
+"""Parts shared by routes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _MOST_FIELDS: Final = 50
 
 
 class Fields(BaseModel):
-    """The fields of a request, or of a part of one; others are refused."""
+    """Fields of a request or of a part of it; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -159,15 +159,15 @@ def metrics_of(request: Request) -> Metrics:
 
 
 def base_url(request: Request) -> str:
-    """Where browsers reach the application, without a slash at the end."""
+    """Address of the application for browsers, without a slash at the end."""
     return (settings_of(request).public_url or str(request.base_url)).rstrip("/")
 
 
 def is_own_origin(request: Request, origin: str) -> bool:
-    """Whether an origin, as browsers name it, is this server: as it is asked, or as browsers reach it."""
+    """Whether an origin is this server, by its ``Host`` or its public address."""
     return origin.partition("://")[2] in (request.headers.get("host"), urlsplit(base_url(request)).netloc)
 
 
 def json_answer(value: Any, *, status: int = 200) -> Response:
-    """Answer with JSON; values are known to be valid, so nothing checks them again."""
+    """Answer with JSON of valid values, without another check."""
     return Response(json_bytes(value), status, media_type="application/json")

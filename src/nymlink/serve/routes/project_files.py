@@ -1,4 +1,4 @@
-"""Files of a project: what was decided, out and in; and another release of its vocabulary."""
+"""Files of a project: export and import of decisions, and another release of its vocabulary."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _ENDINGS: Final = {"source-to-concept-map": ".csv", "fhir-r4b": ".json", "fhir-r
 """Endings of files whose format states none."""
 
 _OF_BYTE: Final = 8
-"""Bytes of memory that an export takes for a byte of its project."""
+"""Bytes of memory of an export for each byte of its project."""
 
 _WARNING: Final = Lock()
-"""Warnings are caught for the whole process: one request at a time."""
+"""Lock: warnings are caught for the whole process, so for one request at a time."""
 
 _WAITING: Final = 60.0
-"""Seconds that a request waits for others to be done with that."""
+"""Seconds that a request waits for this lock."""
 
 
 class NewRelease(Fields):
@@ -145,7 +145,7 @@ def import_(
 
 @router.post("/rebase", summary="Apply decisions to another release")
 def post_rebase(request: Request, opened: OpenProject, new: NewRelease) -> Response:
-    """Link a project to another index; tell what became of the concepts that terms were given."""
+    """Link a project to another index; report what became of the decided concepts."""
     indexes = indexes_of(request)
     served = indexes.named(new.index or opened.project.index.name)
     with opened.linking.paused():
