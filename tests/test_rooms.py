@@ -11,28 +11,29 @@ SOURCE = Path(__file__).parents[1] / "src" / "nymlink"
 
 KNOWS = {
     "core": "",
-    "corpus": "core",
-    "text": "core corpus",
-    "vocabulary": "core text",
-    "sources": "core vocabulary",
-    "pairs": "core text vocabulary",
-    "encode": "core text vocabulary",
-    "index": "core text vocabulary encode",
-    "rank": "core text vocabulary encode index",
-    "linking": "core corpus text vocabulary encode index rank",
-    "rerank": "core corpus text vocabulary encode index rank linking",
-    "annotation": "core corpus text vocabulary encode index linking",
-    "evaluation": "core corpus text vocabulary encode index rank linking rerank annotation",
-    "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
-    "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
-    "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
-    "bulk": "core corpus encode index linking annotation",
-    "project": "core corpus text vocabulary index rank linking evaluation train",
-    "spacy": "core corpus linking annotation",
-    "serve": "core corpus text vocabulary index rank linking annotation project",
+    "tables": "core",
+    "corpus": "core tables",
+    "text": "core tables corpus",
+    "vocabulary": "core tables text",
+    "sources": "core tables vocabulary",
+    "pairs": "core tables text vocabulary",
+    "encode": "core tables text vocabulary",
+    "index": "core tables text vocabulary encode",
+    "rank": "core tables text vocabulary encode index",
+    "linking": "core tables corpus text vocabulary encode index rank",
+    "rerank": "core tables corpus text vocabulary encode index rank linking",
+    "annotation": "core tables corpus text vocabulary encode index linking",
+    "evaluation": "core tables corpus text vocabulary encode index rank linking rerank annotation",
+    "train": "core tables corpus text vocabulary pairs encode index rank linking rerank evaluation",
+    "plot": "core tables corpus text vocabulary pairs encode index rank linking rerank evaluation train",
+    "xlbel": "core tables corpus vocabulary index rank linking rerank evaluation",
+    "bulk": "core tables corpus encode index linking annotation",
+    "project": "core tables corpus text vocabulary index rank linking evaluation train",
+    "spacy": "core tables corpus linking annotation",
+    "serve": "core tables corpus text vocabulary index rank linking annotation project",
     "cli": (
-        "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train "
-        "plot xlbel bulk project serve"
+        "core tables corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation "
+        "train plot xlbel bulk project serve"
     ),
 }
 """Each room, and those that it may import from."""

@@ -17,7 +17,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_head, read_lines
 from nymlink.core.json_files import read_json_objects
@@ -27,14 +26,10 @@ from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import CorpusOptions, first_lines, most_match, require_documents, source_name
-from nymlink.corpus.readers.tables.mention_rows import (
-    MentionRows,
-    header_columns,
-    is_mention,
-    object_rows,
-    row_documents,
-    say_delimiter,
-)
+from nymlink.corpus.readers.tables.mention_rows import MentionRows, object_rows, row_documents
+from nymlink.tables.columns import header_columns, is_mention
+from nymlink.tables.delimited import guess_delimiter, header_cells, parse_records, restore_cell
+from nymlink.tables.layout import say_delimiter
 
 _JSON: Final = re.compile(r'\s*\{\s*"')
 _MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")
@@ -44,7 +39,7 @@ _SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 def _recognises_table(path: Path, head: str) -> bool:
     lines = first_lines(head)
-    header = _header(lines[0]) if lines else []
+    header = header_cells(lines[0]) if lines else []
     if any(map(is_mention, header)):
         return True
     if not lines or describe_format(head, may_be_objects=True) is not None:
@@ -57,10 +52,6 @@ def _recognises_table(path: Path, head: str) -> bool:
         or (len(header) > 1 and path.name.removesuffix(".gz").endswith(_SUFFIXES))
         or (len(lines) > 1 and len(tabs) == 1 and tabs != {0})
     )
-
-
-def _header(line: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
 
 
 def _read_table(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
@@ -85,7 +76,11 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
     header = [restore_cell(cell).strip() for cell in first.fields]
     if not wanted and not any(map(is_mention, header)) and most_match(lines, _MEDMENTIONS):
         wanted = _MEDMENTIONS_COLUMNS
-    if wanted and all(name.isdecimal() and name not in header for name in wanted.values()):
+    if (
+        wanted
+        and not any(map(is_mention, header))
+        and all(name.isdecimal() and name not in header for name in wanted.values())
+    ):
         rows = chain([first], rows)
         width = max(len(header), *map(int, wanted.values()))
         header = [str(column) for column in range(1, width + 1)]

@@ -14,7 +14,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
@@ -28,6 +27,7 @@ from nymlink.corpus.readers.common import (
     require_documents,
     source_name,
 )
+from nymlink.tables.delimited import guess_delimiter, header_cells, parse_records, restore_cell
 
 BEFORE: Final = ("sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds")
 """Columns before those of the user."""
@@ -62,11 +62,7 @@ _COUNT: Final = re.compile("[0-9]{1,12}")
 
 def _recognises(_: Path, head: str) -> bool:
     lines = first_lines(head)
-    return bool(lines) and set(_NEEDED) <= set(_header(lines[0]))
-
-
-def _header(line: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
+    return bool(lines) and set(_NEEDED) <= set(header_cells(lines[0]))
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:

@@ -62,6 +62,11 @@ def guess_delimiter(line: str) -> str:
     return "\t" if "\t" in bare else max(DELIMITERS, key=bare.count)
 
 
+def header_cells(line: str) -> list[str]:
+    """Split the likely header of a table, to recognise it."""
+    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
+
+
 def parse_records(
     lines: Iterable[tuple[int, str]], delimiter: str, *, keep_blank: bool = False
 ) -> Iterator[Record]:

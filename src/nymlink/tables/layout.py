@@ -1,0 +1,80 @@
+"""The layout of a table of text: its encoding, its delimiter, its columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.encodings import WINDOWS_1252, describe_utf16, detect_utf16, encoding_of
+from nymlink.core.files import open_bytes, read_head
+from nymlink.tables.delimited import DELIMITER_NAMES, guess_delimiter, parse_records, restore_cell
+
+_USUAL_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+_LOOKED_AT: Final = 1 << 20
+"""Bytes by which the encoding is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """A table of text as it is read.
+
+    Attributes:
+        encoding: as its beginning tells it: ``"UTF-8"``, ``"UTF-16"`` or ``"Windows-1252"``.
+        delimiter: the character between fields.
+        columns: the fields of its first line, which is its header unless the caller says otherwise.
+        guesses: what is guessed, a sentence each; empty where the file says it itself.
+    """
+
+    encoding: str
+    delimiter: str
+    columns: tuple[str, ...]
+    guesses: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def table_layout(path: Path) -> TableLayout:
+    """Describe a CSV or TSV file, plain or gzip, by its beginning.
+
+    Raises:
+        InputError: the file is missing, a directory, or compressed in another way.
+    """
+    with open_bytes(path) as file:
+        head = file.read(_LOOKED_AT)
+    guesses = []
+    encoding = encoding_of(head)
+    if encoding == WINDOWS_1252:
+        guesses.append("its beginning is not UTF-8: such lines are read as Windows-1252")
+    elif (codec := detect_utf16(head)) is not None and codec != "utf-16":
+        guesses.append(describe_utf16(head))
+    first = next((line for line in read_head(path).split("\n") if line.strip()), "").rstrip("\r")
+    delimiter = guess_delimiter(first)
+    record = next(parse_records([(1, first)], delimiter, keep_blank=True))
+    columns = tuple(restore_cell(field).strip() for field in record.fields)
+    if (guess := delimiter_guess(path, delimiter, columns)) is not None:
+        guesses.append(guess)
+    return TableLayout(encoding, delimiter, columns, tuple(guesses))
+
+
+def delimiter_guess(path: Path, delimiter: str, header: Sequence[str]) -> str | None:
+    """Say that fields are separated in another way than the ending of the file's name says, or ``None``.
+
+    A single column has nothing that separates it from others.
+    """
+    usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    if usual in (None, delimiter) or len(header) < 2:
+        return None
+    return (
+        f"its first line tells that fields are separated by {DELIMITER_NAMES[delimiter]}, not by "
+        f"{DELIMITER_NAMES[usual]} as its name says: so it is read"
+    )
+
+
+def say_delimiter(path: Path, delimiter: str, header: Sequence[str]) -> None:
+    """Warn where fields are separated in another way than the ending of the file's name says."""
+    if (guess := delimiter_guess(path, delimiter, header)) is not None:
+        warnings.warn(f"{path}: {guess}", stacklevel=2)
