@@ -15,7 +15,7 @@ from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Mention
 from nymlink.corpus.foreign_formats import describe_format
-from nymlink.tables.cells import cell_language, cell_text, mention_fault
+from nymlink.tables.cells import cell_language, cell_text, is_text, mention_fault
 from nymlink.tables.columns import column_place, likely_mention
 from nymlink.tables.delimited import (
     Record,
