@@ -22,6 +22,7 @@ from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.project import Project
+from nymlink.tables.delimited import guess_delimiter
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -30,7 +31,7 @@ NAMES = ("gout", "naïve cell", "brain, left", 'a "quoted" word', "line end", "7
 """Names of the index: concept X:0 has the first one."""
 
 Door = Callable[[Path, str, Path, str | None], tuple[list[str], list[str]]]
-"""From a file, its column, a folder with an ``index``, and the column of languages to the mentions, and problems."""
+"""From a file, its column, a folder with an ``index`` and the column of languages to mentions and problems."""
 
 
 def build_index(folder: Path) -> None:
@@ -62,7 +63,8 @@ def link(path: Path, column: str, folder: Path, language: str | None) -> tuple[l
     ]
     result = CliRunner().invoke(nymlink, arguments)
     assert result.exit_code in (0, 1), result.output
-    rows = list(csv.DictReader(io.StringIO(result.stdout.removeprefix("\ufeff"))))
+    text = result.stdout.removeprefix("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(text), delimiter=guess_delimiter(text.partition("\n")[0])))
     found = [NAMES[int(row["concept_id"].removeprefix("X:"))] for row in rows if row["concept_id"]]
     return found, result.stderr.splitlines()
 
