@@ -12,7 +12,7 @@ import re
 import struct
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
@@ -65,6 +65,18 @@ def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterato
         count += 1
     if count:
         yield Shard(number, source, start, offset, line, count, hasher.hexdigest())
+
+
+def _cutter(
+    records: Callable[[Source, IO[bytes]], Iterable[Record]],
+) -> Callable[[Source, int], Iterator[Shard]]:
+    """Make a function that cuts a text file into shards, of one that divides it into records."""
+
+    def cut(source: Source, rows: int) -> Iterator[Shard]:
+        with open_lines(Path(source.path), Problems()) as file:
+            yield from cut_records(source, records(source, file), rows)
+
+    return cut
 
 
 def shard_bytes(shard: Shard) -> bytes:
@@ -150,12 +162,7 @@ def _delimited_headers(path: Path) -> Headers:
     return Headers(tuple(names), delimiter)
 
 
-def _cut_delimited(source: Source, rows: int) -> Iterator[Shard]:
-    with open_lines(Path(source.path), Problems()) as file:
-        yield from cut_records(source, _delimited_records(file, source.delimiter), rows)
-
-
-def _delimited_records(file: IO[bytes], delimiter: str) -> Iterator[Record]:
+def _delimited_records(source: Source, file: IO[bytes]) -> Iterator[Record]:
     """Yield the header as line 0, then the records, which quoted fields may make longer than a line."""
     unused: deque[bytes] = deque()
 
@@ -165,7 +172,7 @@ def _delimited_records(file: IO[bytes], delimiter: str) -> Iterator[Record]:
             yield number, line.decode("utf-8", "replace").rstrip("\r\n")
 
     before, at = None, 1
-    for record in parse_records(lines(), delimiter):
+    for record in parse_records(lines(), source.delimiter):
         if before is not None:
             yield before, b"".join(unused.popleft() for _ in range(at, record.line))
             at = record.line
@@ -188,7 +195,7 @@ def _read_delimited(shard: Shard) -> Iterator[Row]:
 
 
 DELIMITED: Final = RowFormat(
-    "table", lambda _, head: bool(head.strip()), _delimited_headers, _cut_delimited, _read_delimited
+    "table", lambda _, head: bool(head.strip()), _delimited_headers, _cutter(_delimited_records), _read_delimited
 )
 
 
@@ -208,15 +215,6 @@ def _jsonl_headers(path: Path) -> Headers:
     return Headers(tuple(names), fixed=False)
 
 
-def _cut_jsonl(source: Source, rows: int) -> Iterator[Shard]:
-    with open_lines(Path(source.path), Problems()) as file:
-        yield from cut_records(source, _jsonl_records(file), rows)
-
-
-def _jsonl_records(lines: Any) -> Iterator[Record]:
-    yield from enumerate(lines, 1)
-
-
 def _read_jsonl(shard: Shard) -> Iterator[Row]:
     columns = shard.source.columns
     assert columns is not None, "JSON lines have columns"
@@ -230,7 +228,9 @@ def _read_jsonl(shard: Shard) -> Iterator[Row]:
     yield from rejected_rows(shard, problems)
 
 
-JSONL: Final = RowFormat("jsonl", _recognises_jsonl, _jsonl_headers, _cut_jsonl, _read_jsonl)
+JSONL: Final = RowFormat(
+    "jsonl", _recognises_jsonl, _jsonl_headers, _cutter(lambda _, lines: enumerate(lines, 1)), _read_jsonl
+)
 
 
 _TAIL: Final = 8
@@ -341,12 +341,7 @@ def _recognises_pubtator(path: Path, head: str) -> bool:
     return CORPUS_FORMATS.get(_PUBTATOR).recognises(path, head)
 
 
-def _cut_pubtator(source: Source, rows: int) -> Iterator[Shard]:
-    with open_lines(Path(source.path), Problems()) as file:
-        yield from cut_records(source, _pubtator_records(file), rows)
-
-
-def _pubtator_records(file: IO[bytes]) -> Iterator[Record]:
+def _pubtator_records(_: Source, file: IO[bytes]) -> Iterator[Record]:
     first, lines = 1, list[bytes]()
     begun = False
     for number, line in enumerate(file, 1):
@@ -383,4 +378,6 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
     yield from rejected_rows(shard, problems)
 
 
-PUBTATOR: Final = RowFormat(_PUBTATOR, _recognises_pubtator, lambda _: Headers(), _cut_pubtator, _read_pubtator)
+PUBTATOR: Final = RowFormat(
+    _PUBTATOR, _recognises_pubtator, lambda _: Headers(), _cutter(_pubtator_records), _read_pubtator
+)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.encodings import WINDOWS_1252, describe_utf16, detect_utf16, encoding_of
 from nymlink.core.files import open_bytes, read_head
-from nymlink.tables.delimited import DELIMITER_NAMES, guess_delimiter, parse_records, restore_cell
+from nymlink.tables.delimited import delimiter_guess, guess_delimiter, parse_records, restore_cell
 
-_USUAL_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _LOOKED_AT: Final = 1 << 20
 """Bytes by which the encoding is told."""
 
@@ -58,23 +55,3 @@ def table_layout(path: Path) -> TableLayout:
     if (guess := delimiter_guess(path, delimiter, columns)) is not None:
         guesses.append(guess)
     return TableLayout(encoding, delimiter, columns, tuple(guesses))
-
-
-def delimiter_guess(path: Path, delimiter: str, header: Sequence[str]) -> str | None:
-    """Say that fields are separated in another way than the ending of the file's name says, or ``None``.
-
-    A single column has nothing that separates it from others.
-    """
-    usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
-    if usual in (None, delimiter) or len(header) < 2:
-        return None
-    return (
-        f"its first line tells that fields are separated by {DELIMITER_NAMES[delimiter]}, not by "
-        f"{DELIMITER_NAMES[usual]} as its name says: so it is read"
-    )
-
-
-def say_delimiter(path: Path, delimiter: str, header: Sequence[str]) -> None:
-    """Warn where fields are separated in another way than the ending of the file's name says."""
-    if (guess := delimiter_guess(path, delimiter, header)) is not None:
-        warnings.warn(f"{path}: {guess}", stacklevel=2)

@@ -24,12 +24,12 @@ from nymlink.tables.delimited import (
     list_headers,
     parse_records,
     restore_cell,
+    say_delimiter,
 )
-from nymlink.tables.layout import say_delimiter
 from nymlink.tables.objects import json_object, numbered_objects, object_keys
 
 _CELLS: Final = 1000
-"""Rows of a workbook or of Parquet in a batch."""
+"""Rows of a batch at most."""
 
 _LOOKED_AT: Final = 20
 """Lines by which a table is recognised."""
@@ -46,6 +46,12 @@ class Batch:
 
     mentions: list[Mention]
     rows: list[Record] | None = None
+
+    def add(self, mention: Mention, row: Record) -> None:
+        """Add a row of a table."""
+        self.mentions.append(mention)
+        if self.rows is not None:
+            self.rows.append(row)
 
     def portions(self, size: int) -> Iterator[Batch]:
         """Split the batch into batches of at most ``size`` mentions."""
@@ -117,7 +123,9 @@ def open_table(
     places = _places(header.fields, column, further, path)
     shape = _Shape.of(header.fields, places, delimiter, _out_delimiter(header, path))
     header = replace(header, text=mark + shape.text(header))
-    batches = _batches(table_rows, lines, shape, path, problems)
+    # Of a table with one column an empty line is a row.
+    kept = (record for record in table_rows if shape.width == 1 or record.text.strip())
+    batches = _batches((_row(record, shape, path, problems) for record in kept), lambda: lines.used_up)
     return InputTable(header, shape.out_delimiter, places.get("code"), places.get("frequency"), batches)
 
 
@@ -152,21 +160,15 @@ def open_cells(
     places = _places(header.fields, column, further, path)
     shape = _Shape.of(header.fields, places, ",", ",")
 
-    def batches() -> Iterator[Batch]:
-        waiting: list[tuple[Mention, Record]] = []
+    def read() -> Iterator[tuple[Mention, Record]]:
         for number, row in rows:
             if is_text(row[shape.place]):
-                waiting.append(_row(record(number, row), shape, path, problems))
+                yield _row(record(number, row), shape, path, problems)
             else:
                 problems.reject(path, number, "the mention is no text", outcome="not linked")
-                waiting.append((Mention(""), record(number, row)))
-            if len(waiting) == _CELLS or is_due():
-                yield Batch(*map(list, zip(*waiting, strict=True)))
-                waiting = []
-        if waiting:
-            yield Batch(*map(list, zip(*waiting, strict=True)))
+                yield Mention(""), record(number, row)
 
-    return InputTable(header, ",", places.get("code"), places.get("frequency"), batches())
+    return InputTable(header, ",", places.get("code"), places.get("frequency"), _batches(read(), is_due))
 
 
 def _object_rows(
@@ -267,22 +269,16 @@ class _Lines:
         return self._next == len(self._batch)
 
 
-def _batches(
-    table_rows: Iterator[Record], lines: _Lines, shape: _Shape, path: Path, problems: Problems
-) -> Iterator[Batch]:
-    mentions: list[Mention] = []
-    rows: list[Record] = []
-    for record in table_rows:
-        # Of a table with one column an empty line is a row.
-        if shape.width == 1 or record.text.strip():
-            mention, row = _row(record, shape, path, problems)
-            mentions.append(mention)
-            rows.append(row)
-        if lines.used_up and rows:
-            yield Batch(mentions, rows)
-            mentions, rows = [], []
-    if rows:
-        yield Batch(mentions, rows)
+def _batches(rows: Iterable[tuple[Mention, Record]], is_due: Callable[[], bool]) -> Iterator[Batch]:
+    """Group rows, none waiting for others that a pipe does not have yet."""
+    waiting = Batch([], [])
+    for mention, row in rows:
+        waiting.add(mention, row)
+        if is_due() or len(waiting.mentions) == _CELLS:
+            yield waiting
+            waiting = Batch([], [])
+    if waiting.mentions:
+        yield waiting
 
 
 def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple[Mention, Record]:

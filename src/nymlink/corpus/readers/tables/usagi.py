@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
-from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.corpus.documents import Document, Mention
@@ -27,7 +26,7 @@ from nymlink.corpus.readers.common import (
     require_documents,
     source_name,
 )
-from nymlink.tables.delimited import guess_delimiter, header_cells, parse_records, restore_cell
+from nymlink.tables.delimited import delimited_rows, header_cells
 
 BEFORE: Final = ("sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds")
 """Columns before those of the user."""
@@ -89,21 +88,10 @@ def _documents(path: Path, problems: Problems) -> Iterator[tuple[int, Document]]
 
 
 def _rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
-    lines = read_lines(path, problems)
-    first = next((line for line in lines if line[1].strip()), None)
-    if first is None:
-        raise InputError("the file is empty", path=path)
-    delimiter = guess_delimiter(first[1])
-    header = next(parse_records([first], delimiter, keep_blank=True)).fields
+    first, header, rows = delimited_rows(path, problems)
     if missing := [name for name in _NEEDED if name not in header]:
-        raise InputError(
-            f"this is no review file of Usagi: it has no column {missing[0]}", path=path, line=first[0]
-        )
-    for record in parse_records(lines, delimiter):
-        if len(record.fields) == len(header):
-            yield record.line, dict(zip(header, map(restore_cell, record.fields), strict=True))
-        else:
-            problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(header)}")
+        raise InputError(f"this is no review file of Usagi: it has no column {missing[0]}", path=path, line=first)
+    return rows
 
 
 FORMAT: Final[CorpusFormat] = Format(
