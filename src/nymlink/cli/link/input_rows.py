@@ -112,8 +112,8 @@ def open_table(
     lines = _Lines(read_batches(stream, path, problems))
     first = next((line for line in lines if line[1].strip()), (1, ""))
     if json_object(first[1]) is not None:
-        rows = _object_rows(chain([first], lines), lines, path, problems)
-        return open_cells(rows, path, column, problems, further=further, is_due=lambda: lines.used_up)
+        objects = _object_rows(chain([first], lines), lines, path, problems)
+        return open_cells(objects, path, column, problems, further=further, is_due=lambda: lines.used_up)
     delimiter = guess_delimiter(first[1])
     table_rows = parse_records(chain([first], lines), delimiter, keep_blank=True)
     header = next(table_rows)
@@ -124,8 +124,11 @@ def open_table(
     shape = _Shape.of(header.fields, places, delimiter, _out_delimiter(header, path))
     header = replace(header, text=mark + shape.text(header))
     # Of a table with one column an empty line is a row.
-    kept = (record for record in table_rows if shape.width == 1 or record.text.strip())
-    batches = _batches((_row(record, shape, path, problems) for record in kept), lambda: lines.used_up)
+    rows = (
+        _row(record, shape, path, problems) if shape.width == 1 or record.text.strip() else None
+        for record in table_rows
+    )
+    batches = _batches(rows, lambda: lines.used_up)
     return InputTable(header, shape.out_delimiter, places.get("code"), places.get("frequency"), batches)
 
 
@@ -269,12 +272,13 @@ class _Lines:
         return self._next == len(self._batch)
 
 
-def _batches(rows: Iterable[tuple[Mention, Record]], is_due: Callable[[], bool]) -> Iterator[Batch]:
-    """Group rows, none waiting for others that a pipe does not have yet."""
+def _batches(rows: Iterable[tuple[Mention, Record] | None], is_due: Callable[[], bool]) -> Iterator[Batch]:
+    """Group rows, none waiting for others that a pipe does not have yet; ``None`` is a line without a row."""
     waiting = Batch([], [])
-    for mention, row in rows:
-        waiting.add(mention, row)
-        if is_due() or len(waiting.mentions) == _CELLS:
+    for row in rows:
+        if row is not None:
+            waiting.add(*row)
+        if waiting.mentions and (is_due() or len(waiting.mentions) == _CELLS):
             yield waiting
             waiting = Batch([], [])
     if waiting.mentions:
