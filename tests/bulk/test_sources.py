@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from nymlink.bulk.row import Row
 from nymlink.bulk.sources import ROW_FORMATS, cut_sources, open_sources
-from nymlink.core.delimited import parse_records
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
+from nymlink.tables.delimited import parse_records
 from tests.bulk import files
 
 WRITERS: dict[str, Callable[[files.Texts], bytes]] = {
@@ -133,12 +133,11 @@ def test_mentions_of_documents_come_with_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("rows.csv", b"a,b\n1,2\n", "no column 'text'; there are: a, b (for example --column a)"),
-        ("rows.csv", b"text,text\n1,2\n", "2 columns have the name 'text'"),
+        ("rows.csv", b"a,b\n1,2\n", "no column 'text'; the table has: a, b (for example --column a)"),
+        ("rows.csv", b"text,text\n1,2\n", "columns 1 and 2 have the same name, 'text'"),
         ("rows.csv", b"", "empty"),
         ("rows.jsonl", b"{broken\n", "none of the first 50 lines is a JSON object"),
         ("rows.parquet", b"PAR1 and nothing else", "damaged"),
-        ("rows.csv", "text\nä\n".encode("utf-16"), "UTF-16"),
     ],
 )
 def test_files_that_cannot_be_read_are_named(name: str, content: bytes, message: str, tmp_path: Path) -> None:

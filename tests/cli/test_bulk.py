@@ -64,7 +64,7 @@ def test_arguments_that_make_no_sense_are_refused(run: Run, built: Path, table: 
     link = ("bulk", "link", table, "--index", built / "index", "-o", tmp_path / "out", "--workers", 0)
     for more, message in (
         (("--address", "auto"), "--workers 0 works in this process"),
-        ((), "no column 'mention'; there are: patient, diagnosis (for example --column patient)"),
+        ((), "no column 'mention'; the table has: patient, diagnosis (for example --column patient)"),
         (("--column", "diagnosis", "--map-column", "code=patient"), "no 'code'"),
         (("--column", "diagnosis", "--target-precision", "0.9"), "not calibrated"),
     ):

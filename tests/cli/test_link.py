@@ -103,7 +103,7 @@ def test_broken_lines_are_reported_and_the_rest_is_linked(run: Run, built: Path)
     )
     result = run("link", "--index", built / "index", input=data)
     assert result.exit_code == 1
-    assert [row["concept_id"] for row in rows(result.stdout)] == ["X:1", "X:1", "X:3"]
+    assert [row["concept_id"] for row in rows(result.stdout)] == ["X:1", "", "X:1", "", "X:3"]
     assert "standard input:2: " in result.stderr
     assert "standard input:3: not UTF-8" in result.stderr
     assert "standard input:4: " in result.stderr

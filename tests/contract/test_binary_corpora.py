@@ -22,8 +22,8 @@ from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.corpus.readers.tables.workbooks import parquet_rows
 from nymlink.pairs.pair_files import read_pairs
+from nymlink.tables.parquet import parquet_rows
 
 ROWS = [
     {"document": "7", "mention": "MI", "start": 4, "end": 6, "concept_id": "D1|D2", "sentence": "The MI"},

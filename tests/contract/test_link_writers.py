@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.core.delimited import Record
 from nymlink.core.errors import InputError, UnknownFormatError, UnknownNameError
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.link import Candidate, Link
@@ -19,6 +18,7 @@ from nymlink.linking.links import Links
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import format_of, open_target, open_writer
 from nymlink.linking.writers.writer import LinksInfo, UserTable
+from nymlink.tables.delimited import Record
 from nymlink.vocabulary.concepts import Name
 
 

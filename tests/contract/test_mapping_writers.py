@@ -21,13 +21,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contract.gold_links import candidate
 
-from nymlink.core.delimited import Record, protect_cell, restore_cell
 from nymlink.core.errors import InputError
 from nymlink.corpus import Mention, read_corpus
 from nymlink.linking.link import Link
 from nymlink.linking.links import Links
 from nymlink.linking.writers.link_files import open_writer
 from nymlink.linking.writers.writer import LinksInfo, UserTable
+from nymlink.tables.delimited import Record, protect_cell, restore_cell
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.core.delimited import Record, parse_records, require_distinct
 from nymlink.core.errors import InputError
 from nymlink.core.files import MAX_LINE
+from nymlink.tables.delimited import Record, parse_records, require_distinct
 
 
 def read(lines: Iterable[str], delimiter: str = ",") -> list[Record]:

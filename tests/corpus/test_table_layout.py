@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.corpus import read_corpus
-from nymlink.corpus.readers.tables.mention_rows import TableLayout, table_layout
+from nymlink.tables.layout import TableLayout, table_layout
 
 ROWS = "name;start;end\nnaïve, old;0;3\n"
 

@@ -11,7 +11,7 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.corpus import Corpus, read_corpus
-from nymlink.corpus.readers.tables import workbooks
+from nymlink.tables import workbooks
 
 
 def read(path: Path) -> tuple[Corpus, Problems]:

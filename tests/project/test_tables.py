@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.core.delimited import restore_cell
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.project.sheet import read_sheet
 from nymlink.project.table_columns import preview_table
+from nymlink.tables.delimited import restore_cell
 
 ROWS = [["1", "Fieber", "7"], ["2", "Müdigkeit", "2"], ["3", "Gicht, akut", "1"]]
 HEADER = ["nr", "Diagnose", "n"]

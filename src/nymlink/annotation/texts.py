@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
-from nymlink.core.delimited import guess_delimiter
 from nymlink.core.encodings import describe_utf16, detect_utf16
 from nymlink.core.errors import InputError, UnknownFormatError
-from nymlink.core.files import decoded_name, open_bytes, read_head, read_lines
+from nymlink.core.files import decode_line, decoded_name, open_bytes, read_head, read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus.documents import Document
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions, DistinctIds, first_lines, source_name
-from nymlink.corpus.readers.tables.mention_rows import are_mentions
+from nymlink.tables.columns import are_mentions
+from nymlink.tables.delimited import header_cells
+from nymlink.tables.objects import json_object
 
 PLAIN: Final = "text"
 JSON_LINES: Final = "jsonl"
@@ -62,22 +62,14 @@ def _rows_format(path: Path) -> str | None:
     with suppress(InputError):
         line = next(iter(first_lines(read_head(path))), "")
         if line.lstrip().startswith("{"):
-            values = json_value(line)
-            if isinstance(values, dict) and are_mentions(list(values)):
+            values = json_object(line)
+            if values is not None and are_mentions(list(values)):
                 return _TABLE
             # An object may be longer than the beginning of the file.
             return JSON_LINES if path.name.lower().endswith(_JSON_ENDINGS) and '"text"' in line else None
-        if are_mentions([cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]):
+        if are_mentions(header_cells(line)):
             return _TABLE
     return None
-
-
-def json_value(line: str) -> Any:
-    """Parse a line of JSON; ``None`` where it is none."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 _LARGEST: Final = 1 << 28
@@ -164,9 +156,9 @@ def _read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Docu
 
 
 def _document(line: str, otherwise: str) -> Document | None:
-    values = json_value(line)
-    text = values.get("text") if isinstance(values, dict) else None
-    if not isinstance(text, str):
+    values = json_object(line)
+    text = None if values is None else values.get("text")
+    if values is None or not isinstance(text, str):
         return None
     try:
         # An escaped lone surrogate cannot be written to a file.
@@ -203,11 +195,7 @@ def _decode(content: bytes, path: Path, problems: Problems) -> str:
     except UnicodeDecodeError:
         lines = []
         for number, line in enumerate(content.splitlines(keepends=True), 1):
-            try:
-                lines.append(line.decode("utf-8"))
-            except UnicodeDecodeError:
-                lines.append(line.decode("cp1252", errors="replace"))
-                problems.repair(path, number, "not UTF-8; read as Windows-1252")
+            lines.append(decode_line(line, path, number, problems))
         text = "".join(lines)
     return _without_nul(text, path, None, problems)
 

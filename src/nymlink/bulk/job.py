@@ -228,7 +228,10 @@ class _Run:
             self._started = self._ended - report.seconds
         self._reports[report.shard] = report
         for rejection in report.rejections:
-            self._problems.reject(rejection.source, rejection.row, rejection.message, outcome="not used")
+            if rejection.kept:
+                self._problems.repair(rejection.source, rejection.row, rejection.message)
+            else:
+                self._problems.reject(rejection.source, rejection.row, rejection.message, outcome="not used")
         for counts in report.warnings:
             counts.warn(stacklevel=1)
 

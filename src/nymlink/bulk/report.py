@@ -51,11 +51,19 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A row that could not be used: where it is, and why."""
+    """A row that could not be used, or something in a row: where it is, and why.
+
+    Attributes:
+        source: name of the file.
+        row: number of the row.
+        message: what is wrong.
+        kept: whether the row is used all the same.
+    """
 
     source: str
     row: int
     message: str
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

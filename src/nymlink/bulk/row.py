@@ -21,6 +21,7 @@ class Row:
         language: code of the language of a mention, where a column has it.
         mentions: those in the text; ``None`` where the row comes from a table.
         error: why it cannot be used; ``None`` where it can.
+        problem: what of it cannot be used, where the rest can; ``None`` for nothing.
     """
 
     number: int
@@ -29,6 +30,7 @@ class Row:
     language: str | None = None
     mentions: tuple[Mention, ...] | None = None
     error: str | None = None
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

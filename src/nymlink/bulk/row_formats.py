@@ -7,60 +7,37 @@ hundreds of megabytes a second.
 from __future__ import annotations
 
 import io
-import json
+import os
 import re
 import struct
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import xxhash
 
 from nymlink.bulk.row import Headers, Row, RowColumns, RowFormat, Shard, Source
-from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
-from nymlink.core.encodings import detect_utf16
 from nymlink.core.errors import InputError
-from nymlink.core.files import open_buffered, open_bytes, read_batches, read_lines
-from nymlink.core.language_codes import normalise_language
+from nymlink.core.files import open_buffered, open_lines, read_batches, read_lines, sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.digests import digest
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
-from nymlink.corpus.readers.tables.workbooks import open_parquet, python_rows
+from nymlink.tables.cells import cell_text, is_text, language_fault
+from nymlink.tables.delimited import guess_delimiter, parse_records, restore_cell
+from nymlink.tables.objects import NOT_AN_OBJECT, json_object, object_keys
+from nymlink.tables.parquet import MAGIC, is_parquet, opened_parquet, python_rows
+from nymlink.tables.workbooks import is_workbook, xlsx_rows
 
 Record = tuple[int, bytes]
 """The 1-based line that a record begins in, and its bytes with all that follows up to the next record."""
 
-_HEAD: Final = 1 << 13
-"""Bytes by which it is told how lines end."""
-
 _BLOCK: Final = 1 << 20
 """Bytes that are read over at a time."""
-
-
-@contextmanager
-def opened_text(source: Source) -> Iterator[IO[bytes]]:
-    """Open a text file whose lines end at line feeds, each a byte.
-
-    Raises:
-        InputError: they end at carriage returns alone, it is UTF-16, or it cannot be opened.
-    """
-    path = Path(source.path)
-    with open_bytes(path) as file:
-        head = cast(io.BufferedReader, file).peek(_HEAD)
-        if detect_utf16(head) is not None:
-            raise InputError("the text is UTF-16: convert it, for example iconv -f UTF-16 -t UTF-8", path=path)
-        if b"\r" in head[:-1] and b"\n" not in head:
-            raise InputError(
-                "lines end at carriage returns alone: convert it, for example with mac2unix", path=path
-            )
-        yield file
 
 
 def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterator[Shard]:
@@ -90,6 +67,18 @@ def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterato
         yield Shard(number, source, start, offset, line, count, hasher.hexdigest())
 
 
+def _cutter(
+    records: Callable[[Source, IO[bytes]], Iterable[Record]],
+) -> Callable[[Source, int], Iterator[Shard]]:
+    """Make a function that cuts a text file into shards, of one that divides it into records."""
+
+    def cut(source: Source, rows: int) -> Iterator[Shard]:
+        with open_lines(Path(source.path), Problems()) as file:
+            yield from cut_records(source, records(source, file), rows)
+
+    return cut
+
+
 def shard_bytes(shard: Shard) -> bytes:
     """Read the bytes of a shard.
 
@@ -97,13 +86,13 @@ def shard_bytes(shard: Shard) -> bytes:
         InputError: the file cannot be read, or is not what it was when it was cut.
     """
     path = Path(shard.source.path)
-    with open_bytes(path) as file:
+    with open_lines(path, Problems()) as file:
         ahead = shard.start
-        if isinstance(file, io.BufferedReader):
-            file.seek(ahead)
-        else:
-            while ahead > 0 and (read := len(file.read(min(ahead, _BLOCK)))):
-                ahead -= read
+        if file.seekable():
+            file.seek(ahead, os.SEEK_CUR)
+            ahead = 0
+        while ahead > 0 and (read := len(file.read(min(ahead, _BLOCK)))):
+            ahead -= read
         content = file.read(shard.stop - shard.start)
     if digest(content).hex() != shard.digest:
         raise InputError("has changed since the job began: give --restart to begin anew", path=path)
@@ -144,30 +133,23 @@ def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
         values: column → cell.
         columns: those that are read.
     """
-    id = None if columns.id is None else _text(values.get(columns.id))
-    language = None if columns.language is None else _text(values.get(columns.language))
+    id = None if columns.id is None else _text(values.get(columns.id)) or None
+    language = "" if columns.language is None else _text(values.get(columns.language))
     cell = values.get(columns.text)
+    if cell is None or not is_text(cell):
+        return Row(number, id, error=f"no text in {columns.text!r}")
     # What is too long anyway is not copied: a small file can have a thousand such cells.
     text = cell if isinstance(cell, str) and len(cell) > _LONGEST else _text(cell)
-    if text is None:
-        return Row(number, id, error=f"no text in {columns.text!r}")
     if len(text) > _LONGEST:
         return Row(number, id, error=f"{len(text):,} characters are too many for a text")
-    if language and normalise_language(language) is None:
-        return Row(number, id, error=f"{language!r} is no code of a language")
-    return Row(number, id, text, language or None)
+    if (fault := language_fault(language)) is not None:
+        return Row(number, id, text, problem=fault)
+    return Row(number, id, text, language.strip() or None)
 
 
-def _text(value: Any) -> str | None:
-    """Write a cell as text that can be stored; ``None`` for one that is no text and no number."""
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    # No NUL characters, which mark binary data, and no halves of surrogate pairs, which no file can hold.
-    return str(value).replace("\0", " ").encode("utf-8", "replace").decode()
+def _text(value: Any) -> str:
+    # NUL characters mark binary data.
+    return cell_text(value).replace("\0", " ")
 
 
 def _delimited_headers(path: Path) -> Headers:
@@ -176,15 +158,11 @@ def _delimited_headers(path: Path) -> Headers:
     header = next(parse_records(read_lines(path, Problems()), delimiter), None)
     if header is None:
         raise InputError("the table is empty", path=path)
-    return Headers(tuple(name.strip() for name in header.fields), delimiter)
+    names = [restore_cell(name).strip() for name in header.fields]
+    return Headers(tuple(names), delimiter)
 
 
-def _cut_delimited(source: Source, rows: int) -> Iterator[Shard]:
-    with opened_text(source) as file:
-        yield from cut_records(source, _delimited_records(file, source.delimiter), rows)
-
-
-def _delimited_records(file: IO[bytes], delimiter: str) -> Iterator[Record]:
+def _delimited_records(source: Source, file: IO[bytes]) -> Iterator[Record]:
     """Yield the header as line 0, then the records, which quoted fields may make longer than a line."""
     unused: deque[bytes] = deque()
 
@@ -194,7 +172,7 @@ def _delimited_records(file: IO[bytes], delimiter: str) -> Iterator[Record]:
             yield number, line.decode("utf-8", "replace").rstrip("\r\n")
 
     before, at = None, 1
-    for record in parse_records(lines(), delimiter):
+    for record in parse_records(lines(), source.delimiter):
         if before is not None:
             yield before, b"".join(unused.popleft() for _ in range(at, record.line))
             at = record.line
@@ -217,7 +195,7 @@ def _read_delimited(shard: Shard) -> Iterator[Row]:
 
 
 DELIMITED: Final = RowFormat(
-    "table", lambda _, head: bool(head.strip()), _delimited_headers, _cut_delimited, _read_delimited
+    "table", lambda _, head: bool(head.strip()), _delimited_headers, _cutter(_delimited_records), _read_delimited
 )
 
 
@@ -231,20 +209,10 @@ def _recognises_jsonl(_: Path, head: str) -> bool:
 
 def _jsonl_headers(path: Path) -> Headers:
     lines = islice(read_lines(path, Problems()), _LOOKED_AT)
-    objects = (_object(line) for _, line in lines)
-    names = dict.fromkeys(name for values in objects if values is not None for name in values)
+    names = object_keys(filter(None, (json_object(line) for _, line in lines)))
     if not names:
         raise InputError(f"none of the first {_LOOKED_AT} lines is a JSON object", path=path)
     return Headers(tuple(names), fixed=False)
-
-
-def _cut_jsonl(source: Source, rows: int) -> Iterator[Shard]:
-    with opened_text(source) as file:
-        yield from cut_records(source, _jsonl_records(file), rows)
-
-
-def _jsonl_records(lines: Any) -> Iterator[Record]:
-    yield from enumerate(lines, 1)
 
 
 def _read_jsonl(shard: Shard) -> Iterator[Row]:
@@ -252,46 +220,25 @@ def _read_jsonl(shard: Shard) -> Iterator[Row]:
     assert columns is not None, "JSON lines have columns"
     problems = shard_problems(shard)
     for number, line in shard_lines(shard, problems):
-        values = _object(line) if line.strip() else None
+        values = json_object(line) if line.strip() else None
         if values is not None:
             yield row_of(number, values, columns)
         elif line.strip():
-            yield Row(number, error="not a JSON object")
+            yield Row(number, error=NOT_AN_OBJECT)
     yield from rejected_rows(shard, problems)
 
 
-def _object(line: str) -> Mapping[str, Any] | None:
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return values if isinstance(values, dict) else None
+JSONL: Final = RowFormat(
+    "jsonl", _recognises_jsonl, _jsonl_headers, _cutter(lambda _, lines: enumerate(lines, 1)), _read_jsonl
+)
 
 
-JSONL: Final = RowFormat("jsonl", _recognises_jsonl, _jsonl_headers, _cut_jsonl, _read_jsonl)
-
-
-_MAGIC: Final = b"PAR1"
 _TAIL: Final = 8
 """Bytes at the end of a file: the length of its footer, and the magic."""
 
 
-def _recognises_parquet(path: Path, _: str) -> bool:
-    with open_buffered(path) as file:
-        return file.read(len(_MAGIC)) == _MAGIC
-
-
-def _open_parquet(path: Path) -> pq.ParquetFile:
-    try:
-        return open_parquet(path)
-    except FileNotFoundError as error:
-        raise InputError("no such file", path=path) from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError("the Parquet file is damaged or none: write or download it again", path=path) from error
-
-
 def _parquet_headers(path: Path) -> Headers:
-    with _open_parquet(path) as file:
+    with opened_parquet(path) as file:
         return Headers(tuple(file.schema_arrow.names))
 
 
@@ -299,7 +246,7 @@ def _cut_parquet(source: Source, rows: int) -> Iterator[Shard]:
     path = Path(source.path)
     footer = _footer_digest(path)
     number = before = 0
-    with _open_parquet(path) as file:
+    with opened_parquet(path) as file:
         counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
     for group, count in enumerate(counts):
         for start in range(0, count, rows):
@@ -314,7 +261,7 @@ def _read_parquet(shard: Shard) -> Iterator[Row]:
     assert columns is not None, "a table has columns"
     if _footer_digest(path) != shard.digest:
         raise InputError("has changed since the job began: give --restart to begin anew", path=path)
-    with _open_parquet(path) as file:
+    with opened_parquet(path) as file:
         names = [name for name in columns.names if name in file.schema_arrow.names]
         try:
             batches = file.iter_batches(batch_size=max(shard.rows, 1), row_groups=[shard.group], columns=names)
@@ -348,13 +295,42 @@ def _footer_digest(path: Path) -> str:
         size = file.seek(0, 2)
         file.seek(max(size - _TAIL, 0))
         tail = file.read(_TAIL)
-        if len(tail) < _TAIL or not tail.endswith(_MAGIC):
+        if len(tail) < _TAIL or not tail.endswith(MAGIC):
             raise InputError("the Parquet file is damaged or none: write or download it again", path=path)
         file.seek(max(size - _TAIL - struct.unpack("<I", tail[:4])[0], 0))
         return digest(file.read()).hex()
 
 
-PARQUET: Final = RowFormat("parquet", _recognises_parquet, _parquet_headers, _cut_parquet, _read_parquet)
+PARQUET: Final = RowFormat(
+    "parquet", lambda path, _: is_parquet(path), _parquet_headers, _cut_parquet, _read_parquet
+)
+
+
+def _xlsx_headers(path: Path) -> Headers:
+    _, header = next(xlsx_rows(path, Problems()))
+    return Headers(tuple(header))
+
+
+def _cut_xlsx(source: Source, rows: int) -> Iterator[Shard]:
+    path = Path(source.path)
+    whole = sha256(path)
+    count = sum(1 for _ in xlsx_rows(path, Problems())) - 1
+    for number, start in enumerate(range(0, count, rows)):
+        stop = min(start + rows, count)
+        yield Shard(number, source, start, stop, start + 1, stop - start, whole)
+
+
+def _read_xlsx(shard: Shard) -> Iterator[Row]:
+    columns, path = shard.source.columns, Path(shard.source.path)
+    assert columns is not None, "a table has columns"
+    if sha256(path) != shard.digest:
+        raise InputError("has changed since the job began: give --restart to begin anew", path=path)
+    rows = islice(xlsx_rows(path, Problems()), shard.start + 1, shard.stop + 1)
+    for number, cells in rows:
+        yield row_of(number, dict(zip(shard.source.header, cells, strict=True)), columns)
+
+
+XLSX: Final = RowFormat("xlsx", lambda path, _: is_workbook(path), _xlsx_headers, _cut_xlsx, _read_xlsx)
 
 
 _PUBTATOR: Final = "pubtator"
@@ -365,12 +341,7 @@ def _recognises_pubtator(path: Path, head: str) -> bool:
     return CORPUS_FORMATS.get(_PUBTATOR).recognises(path, head)
 
 
-def _cut_pubtator(source: Source, rows: int) -> Iterator[Shard]:
-    with opened_text(source) as file:
-        yield from cut_records(source, _pubtator_records(file), rows)
-
-
-def _pubtator_records(file: IO[bytes]) -> Iterator[Record]:
+def _pubtator_records(_: Source, file: IO[bytes]) -> Iterator[Record]:
     first, lines = 1, list[bytes]()
     begun = False
     for number, line in enumerate(file, 1):
@@ -407,4 +378,6 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
     yield from rejected_rows(shard, problems)
 
 
-PUBTATOR: Final = RowFormat(_PUBTATOR, _recognises_pubtator, lambda _: Headers(), _cut_pubtator, _read_pubtator)
+PUBTATOR: Final = RowFormat(
+    _PUBTATOR, _recognises_pubtator, lambda _: Headers(), _cutter(_pubtator_records), _read_pubtator
+)

@@ -10,15 +10,20 @@ from typing import Final
 
 from nymlink.annotation.texts import ID_KEYS
 from nymlink.bulk import row_formats
-from nymlink.bulk.row import Headers, RowColumns, RowFormat, Shard, Source
-from nymlink.core.delimited import list_headers
+from nymlink.bulk.row import RowColumns, RowFormat, Shard, Source
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.core.files import read_head
-from nymlink.corpus.readers.tables.mention_rows import likely_mention
+from nymlink.tables.columns import column_place
 
 ROW_FORMATS: Final[Mapping[str, RowFormat]] = {
     each.name: each
-    for each in (row_formats.PARQUET, row_formats.PUBTATOR, row_formats.JSONL, row_formats.DELIMITED)
+    for each in (
+        row_formats.PARQUET,
+        row_formats.XLSX,
+        row_formats.PUBTATOR,
+        row_formats.JSONL,
+        row_formats.DELIMITED,
+    )
 }
 """Formats of rows by their names, those with clear signs first."""
 
@@ -94,11 +99,14 @@ def _recognised(path: Path) -> RowFormat:
         raise InputError("no such file or directory", path=path)
     if not path.is_file():
         raise InputError("a pipe or device cannot be cut into shards: save its output to a file first", path=path)
-    if row_formats.PARQUET.recognises(path, ""):
-        return row_formats.PARQUET
+    for binary in (row_formats.PARQUET, row_formats.XLSX):
+        if binary.recognises(path, ""):
+            return binary
     head = read_head(path)
     found = (
-        each for each in ROW_FORMATS.values() if each is not row_formats.PARQUET and each.recognises(path, head)
+        each
+        for each in (row_formats.PUBTATOR, row_formats.JSONL, row_formats.DELIMITED)
+        if each.recognises(path, head)
     )
     if (format := next(found, None)) is None:
         raise InputError("the file is empty", path=path)
@@ -111,21 +119,19 @@ def _source(name: str, format: RowFormat, column: str, further: Mapping[str, str
     if format is row_formats.PUBTATOR:
         return source
     headers = format.headers(path)
-    for wanted in (column, *further.values()):
-        _require_column(headers, wanted, path)
-    id = further.get("id") or next((key for key in ID_KEYS if key in headers.names and key != column), None)
-    columns = RowColumns(column, id, further.get("language"))
-    header = headers.names if headers.fixed else ()
+    places = {
+        role: column_place(headers.names, wanted, path, "--column " if role == "text" else f"--map-column {role}=")
+        for role, wanted in {"text": column, **further}.items()
+    }
+    names = _distinct(headers.names)
+    found = {role: names[place] for role, place in places.items()}
+    id = found.get("id") or next((key for key in ID_KEYS if key in names and key != found["text"]), None)
+    columns = RowColumns(found["text"], id, found.get("language"))
+    header = names if headers.fixed else ()
     return replace(source, columns=columns, header=header, delimiter=headers.delimiter)
 
 
-def _require_column(headers: Headers, wanted: str, path: Path) -> None:
-    count = headers.names.count(wanted)
-    if count == 0:
-        example = likely_mention(headers.names)
-        raise InputError(
-            f"no column {wanted!r}; there are: {list_headers(headers.names)} (for example --column {example})",
-            path=path,
-        )
-    if count > 1:
-        raise InputError(f"{count} columns have the name {wanted!r}: rename all but one of them", path=path)
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Give columns of the same name their 1-based numbers as names: only these tell them apart."""
+    counts = Counter(names)
+    return tuple(str(place) if counts[name] > 1 else name for place, name in enumerate(names, start=1))

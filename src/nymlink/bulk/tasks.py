@@ -26,6 +26,7 @@ from nymlink.linking.linker import Linker
 from nymlink.linking.writers.link_columns import FlatRows
 from nymlink.linking.writers.workbooks import ARROW_TYPES
 from nymlink.linking.writers.writer import LinksInfo
+from nymlink.tables.cells import mention_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +223,15 @@ class _Linking:
 
 
 def _document(row: Row) -> Document:
+    """Make a document of a row.
+
+    Raises:
+        InputError: its mention is too long.
+    """
     if row.mentions is not None:
         return Document(row.id or "", row.text, row.mentions)
+    if (fault := mention_fault(row.text)) is not None:
+        raise InputError(fault)
     return Document(row.id or "", mentions=(Mention(row.text, language=row.language),))
 
 

@@ -91,7 +91,11 @@ class Worker:
             rows = sorted(ROW_FORMATS[shard.source.format].read(shard), key=lambda row: row.number)
             answers = answer_all(self._work, rows)
         part = self._written(shard, rows, answers)
-        rejected = ((row, answer.error) for row, answer in zip(rows, answers, strict=True) if answer.error)
+        faults = (
+            Rejection(shard.source.name, row.number, fault, kept=answer.error is None)
+            for row, answer in zip(rows, answers, strict=True)
+            if (fault := answer.error or row.problem) is not None
+        )
         return ShardReport(
             shard=shard.number,
             worker=self._name,
@@ -99,9 +103,7 @@ class Worker:
             seconds=time.perf_counter() - start,
             cpu_seconds=time.process_time() - cpu_start,
             memory=_memory(),
-            rejections=tuple(
-                Rejection(shard.source.name, row.number, error) for row, error in islice(rejected, _SHOWN)
-            ),
+            rejections=tuple(islice(faults, _SHOWN)),
             warnings=counted,
         )
 

@@ -33,7 +33,7 @@ bulk = LazyCommands(
     "bulk",
     help="""Link, annotate or encode millions of rows, on all cores of a machine or of a Ray cluster.
 
-    INPUT is a file of Parquet, JSON lines, delimited text with a header (CSV, TSV) or PubTator, plain or gzipped,
+    INPUT is a file of Parquet, XLSX, JSON lines, delimited text with a header (CSV, TSV) or PubTator, or gzipped,
     or a folder of such. It is cut into shards; workers do them, and write a part of Parquet for each. A
     row that cannot be used says why in the column "error". A job that lost a worker or a machine goes on, and one
     that was killed when the same command is given again: only what is not done is done, and the output is the same

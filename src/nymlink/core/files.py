@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 from nymlink.core.encodings import as_utf8, detect_utf16, peek
 from nymlink.core.errors import InputError
@@ -111,6 +111,39 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
             yield from batch
 
 
+@contextlib.contextmanager
+def open_lines(path: Path, problems: Problems) -> Iterator[IO[bytes]]:
+    """Open a plain or gzip text file whose bytes are read as UTF-8 without a mark, lines ending at line feeds.
+
+    UTF-16 and lines that end at carriage returns are converted while they are read, in a file that cannot seek.
+
+    Raises:
+        InputError: see :func:`open_bytes`.
+    """
+    with open_bytes(path) as file:
+        text = cast(io.BufferedReader, as_utf8(file, path, problems))
+        head = text.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+        if head.startswith(codecs.BOM_UTF8):
+            text.read(len(codecs.BOM_UTF8))
+        yield io.BufferedReader(_ReturnsAsFeeds(text)) if _ends_at_returns(head) else text
+
+
+class _ReturnsAsFeeds(io.RawIOBase):
+    """A file with its carriage returns as line feeds."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        piece = self._file.read1(len(view)).replace(b"\r", b"\n")
+        view[: len(piece)] = piece
+        return len(piece)
+
+
 def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[list[tuple[int, str]]]:
     """Yield the lines of an open file like :func:`read_lines`, in non-empty batches of those available now.
 
@@ -190,12 +223,7 @@ def _decoded(lines: Iterable[tuple[int, bytes]], path: Path, problems: Problems)
         if len(raw) > MAX_LINE:
             problems.reject(path, number, LINE_TOO_LONG)
             continue
-        try:
-            line = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            line = raw.decode("cp1252", errors="replace")
-            problems.repair(path, number, "not UTF-8; read as Windows-1252")
-        yield number, line.rstrip("\r")
+        yield number, decode_line(raw, path, number, problems).rstrip("\r")
 
 
 def decoded_name(path: Path) -> str:
@@ -231,7 +259,7 @@ def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
                 yield block.decode("utf-8")
             except UnicodeDecodeError:
                 lines = enumerate(block.split(b"\n"), number)
-                yield "\n".join(_decoded_block(line, path, at, problems) for at, line in lines)
+                yield "\n".join(decode_line(line, path, at, problems) for at, line in lines)
             number += block.count(b"\n")
 
 
@@ -251,7 +279,8 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
         yield carried
 
 
-def _decoded_block(raw: bytes, path: Path, number: int, problems: Problems) -> str:
+def decode_line(raw: bytes, path: Path, number: int, problems: Problems) -> str:
+    """Decode a line: as UTF-8, else as Windows-1252, which is reported."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -21,6 +21,7 @@ from nymlink.core.store.atomic import atomic_file, output_errors
 from nymlink.core.terminal import track
 from nymlink.pairs.pairs import PAIRS, NamedPairs, Pairs
 from nymlink.pairs.permutation import permute, seeded_keys
+from nymlink.tables.parquet import MAGIC
 
 _METADATA: Final = "nymlink"
 SEPARATOR: Final = "||"
@@ -94,7 +95,6 @@ def _provenance(pairs: Pairs) -> dict[str, Any]:
     }
 
 
-_MAGIC: Final = b"PAR1"
 _ROWS: Final = 1 << 16
 
 
@@ -118,7 +118,7 @@ def read_pairs(path: str | Path, *, problems: Problems | None = None) -> Iterato
     empty = True
     with open_bytes(path) as file:
         # Peek instead of opening twice: a pipe can be opened only once.
-        is_parquet = cast(io.BufferedReader, file).peek(len(_MAGIC)).startswith(_MAGIC)
+        is_parquet = cast(io.BufferedReader, file).peek(len(MAGIC)).startswith(MAGIC)
         for batch in _parquet(file, path, problems) if is_parquet else _lines(file, path, problems):
             if len(batch):
                 empty = False

@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nymlink.core.delimited import Record, parse_records
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines, sha256
 from nymlink.core.language_codes import normalise_language
@@ -31,6 +30,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Ints
 from nymlink.pairs.pairs import NamedPairs
 from nymlink.pairs.permutation import permute, seeded_keys
+from nymlink.tables.delimited import Record, parse_records
 from nymlink.text.normalise import HAN, LATIN, scripts_of
 
 if TYPE_CHECKING:

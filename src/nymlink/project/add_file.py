@@ -12,17 +12,15 @@ from typing import Any, Final
 from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.problems import Problems
-from nymlink.corpus.readers.common import mention_language
-from nymlink.project.damage import LONGEST_TERM
-from nymlink.project.decoding import ClaimMemory, nothing_to_claim
 from nymlink.project.import_decisions import apply_decisions
 from nymlink.project.project import Project, now
 from nymlink.project.sheet import Sheet, read_sheet
 from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
 from nymlink.project.table_columns import Roles, find_roles
+from nymlink.tables.cells import cell_language, mention_fault
+from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-"""Characters of a term; what is longer is a text or a mistake."""
 _COUNT: Final = re.compile(r"[0-9]{1,12}")
 
 
@@ -126,15 +124,14 @@ def _insert_rows(
         text = _clean(cells[roles.mention])
         if number in sheet.ragged:
             text = ""
-        elif len(text) > LONGEST_TERM:
-            what = f"{len(text):,} characters are too long for a term"
-            problems.reject(path, number, what, outcome="kept, not linked")
+        elif (fault := mention_fault(text)) is not None:
+            problems.reject(path, number, fault, outcome="kept, not linked")
             text = ""
         code = "" if roles.code is None else _clean(cells[roles.code])
         frequency = 1 if roles.frequency is None else _count(cells[roles.frequency])
         if text:
             stated = "" if roles.language is None else cells[roles.language]
-            language = mention_language(stated, path, number, problems) or ""
+            language = cell_language(stated, path, number, problems) or ""
             type_ = "" if roles.type is None else _clean(cells[roles.type])
             key = (text, language, type_)
             term = known.get(key)

@@ -22,6 +22,7 @@ from typing import Final
 
 from nymlink.core.store.digests import digest
 from nymlink.project.rows import CHANGES, ORIGINS, RELATIONS, VERDICTS
+from nymlink.tables.cells import LONGEST_MENTION
 
 _MARK: Final = b"nymlink-seal:"
 _DIGITS: Final = 32 + 8
@@ -87,9 +88,6 @@ def _has_log(path: Path) -> bool:
         for ending in ("-wal", "-journal")
     )
 
-
-LONGEST_TERM: Final = 2000
-"""Largest number of characters of a term; a longer cell is a text, and takes seconds to link."""
 
 _LAST_MOMENT: Final = 253_402_300_800_000
 """The year 10000, in milliseconds since 1970."""
@@ -192,7 +190,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "imported_at": _no_number("imported_at", _LAST_MOMENT),
     },
     "term": {
-        "text": f"({_no_text('text')} OR length(text) > {LONGEST_TERM})",
+        "text": f"({_no_text('text')} OR length(text) > {LONGEST_MENTION})",
         **{column: _no_text(column) for column in ("folded", "language", "type")},
         **{column: _no_number(column) for column in ("frequency", "rows")},
     },

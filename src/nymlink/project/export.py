@@ -12,7 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, TextIO
 
-from nymlink.core.delimited import format_record
 from nymlink.core.errors import InputError
 from nymlink.corpus.readers.tables.usagi import ADDITIONAL, AFTER, NO_CONCEPT
 from nymlink.linking.writers import LINK_FORMATS
@@ -22,6 +21,7 @@ from nymlink.project.links import CANDIDATES
 from nymlink.project.project import Project
 from nymlink.project.reviewed_links import ProjectTable, ReviewedTerm, TableRow, link_of_row, reviewed_terms
 from nymlink.project.rows import stored
+from nymlink.tables.delimited import format_record
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Row = dict[str, str]

@@ -13,7 +13,6 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision
-from nymlink.project.decoding import ClaimMemory, nothing_to_claim
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, ProjectError, Target, essence
 from nymlink.project.sheet import Sheet, read_sheet
@@ -24,6 +23,7 @@ from nymlink.project.stated_decisions import (
     sssom_decisions,
     usagi_decisions,
 )
+from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from nymlink.core.delimited import Record, format_record
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import Candidate, Link, Review
 from nymlink.linking.link import Relation as TermRelation
@@ -14,6 +13,7 @@ from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, Relation, Target, stored
+from nymlink.tables.delimited import Record, format_record
 from nymlink.vocabulary.concepts import Name
 
 _FILE: Final = "file"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from nymlink.core.delimited import (
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
+from nymlink.tables.cells import cell_text
+from nymlink.tables.columns import is_mention
+from nymlink.tables.decoding import OF_CELL, OF_ROW, ClaimMemory, decode, nothing_to_claim
+from nymlink.tables.delimited import (
     DELIMITER_NAMES,
     DELIMITERS,
     Record,
@@ -18,12 +23,9 @@ from nymlink.core.delimited import (
     parse_records,
     restore_cell,
 )
-from nymlink.core.errors import InputError
-from nymlink.core.problems import Problems
-from nymlink.corpus.foreign_formats import describe_format
-from nymlink.corpus.readers.tables.mention_rows import is_mention
-from nymlink.corpus.readers.tables.workbooks import table_cells
-from nymlink.project.decoding import OF_CELL, OF_ROW, ClaimMemory, decode, nothing_to_claim
+from nymlink.tables.objects import numbered_objects, object_keys
+from nymlink.tables.parquet import is_parquet
+from nymlink.tables.workbooks import table_cells
 
 SheetFormat = Literal["table", "lines", "usagi", "sssom"]
 
@@ -32,7 +34,6 @@ LINES: Final = "none"
 
 _NAMES: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 _ZIP: Final = b"PK\x03\x04"
-_PARQUET: Final = b"PAR1"
 _LOOKED_AT: Final = 50
 """Lines by which a table is told from plain lines."""
 _USAGI: Final = {"sourceCode", "sourceName", "mappingStatus", "conceptId"}
@@ -98,7 +99,7 @@ def read_sheet(
     path = Path(_plain_name(name))
     if not raw.strip():
         raise InputError("the file is empty", path=path)
-    if raw.startswith((_ZIP, _PARQUET)):
+    if raw.startswith(_ZIP) or is_parquet(path, raw):
         return _cells(raw, path, problems, claim)
     text = decode(raw, path, problems, encoding=encoding, claim=claim)
     head = "\n".join(line for _, line in text.lines[:_LOOKED_AT])
@@ -233,7 +234,7 @@ def _cells(raw: bytes, path: Path, problems: Problems, claim: ClaimMemory) -> Sh
 def _texts(cells: Iterator[tuple[int, list[Any]]], claim: ClaimMemory) -> Iterator[tuple[int, list[str]]]:
     """Write the cells of a workbook and the like as texts."""
     for number, row in cells:
-        texts = list(map(_text, row))
+        texts = list(map(cell_text, row))
         filled = list(filter(None, texts))
         of_texts = OF_CELL * len(filled) + _OF_CHARACTER * sum(map(len, filled))
         claim(OF_ROW + _OF_EMPTY * (len(texts) - len(filled)) + of_texts)
@@ -243,30 +244,10 @@ def _texts(cells: Iterator[tuple[int, list[Any]]], claim: ClaimMemory) -> Iterat
 def _objects(
     lines: list[tuple[int, str]], path: Path, problems: Problems, claim: ClaimMemory
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Read JSON lines: a column for each key; what is no text or number is kept as JSON."""
-    objects = []
-    for number, line in lines:
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            objects.append((number, value))
-        else:
-            problems.reject(path, number, "this is no JSON object")
-    header = list(dict.fromkeys(key for _, value in objects for key in value))
+    """Read JSON lines: a column for each key."""
+    objects = list(numbered_objects(lines, path, problems))
+    header = object_keys(value for _, value in objects)
     if not objects or len(header) > _MOST_COLUMNS:
         raise InputError("nothing in it can be used: no line is a JSON object with a few keys", path=path)
     claim(_OF_EMPTY * sum(len(header) - len(value) for _, value in objects))
-    return header, [(number, [_text(value.get(key)) for key in header]) for number, value in objects]
-
-
-def _text(value: Any) -> str:
-    """Write a cell as text: nothing for none, a whole number without decimals."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, (dict, list, bool)):
-        return json.dumps(value, ensure_ascii=False)
-    return "" if value is None else str(value)
+    return header, [(number, [cell_text(value.get(key)) for key in header]) for number, value in objects]

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from nymlink.core.delimited import list_headers
-from nymlink.core.errors import InputError
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
-from nymlink.corpus.readers.tables.mention_rows import SPELLINGS, normalise_header
-from nymlink.project.decoding import ClaimMemory, nothing_to_claim
 from nymlink.project.sheet import Sheet, read_sheet
+from nymlink.tables.columns import SPELLINGS, column_place, normalise_header
+from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 
 _LOOKED_AT: Final = 500
 """Rows by which columns are guessed."""
@@ -63,7 +61,9 @@ def find_roles(sheet: Sheet, said: Mapping[str, str]) -> tuple[Roles, list[str]]
     Raises:
         InputError: there is no such column, or several.
     """
-    found: dict[str, int] = {role: _place(sheet, header, role) for role, header in said.items() if header}
+    found: dict[str, int] = {
+        role: column_place(sheet.header, header, None, f"{role}=") for role, header in said.items() if header
+    }
     guessed = []
     for role, guess in _guesses(sheet).items():
         if role not in said and guess is not None and guess not in found.values():
@@ -125,18 +125,6 @@ def _first(names: Sequence[str], cells: Sequence[Sequence[str]], known: frozense
         if name in known and given and all(map(fits, given)):
             return place
     return None
-
-
-def _place(sheet: Sheet, header: str, role: str) -> int:
-    places = [place for place, name in enumerate(sheet.header) if header in (name, name.strip())]
-    if len(places) > 1:
-        numbers = " and ".join(str(place + 1) for place in places)
-        raise InputError(f"columns {numbers} have the same name, {header[:40]!r}: give the number of one of them")
-    if places:
-        return places[0]
-    if header.isascii() and header.isdecimal() and 1 <= int(header[:9]) <= len(sheet.header):
-        return int(header[:9]) - 1
-    raise InputError(f"no column {header[:40]!r} for the {role}; the table has: {list_headers(sheet.header)}")
 
 
 _SAMPLES: Final = 3

@@ -29,7 +29,7 @@ _IDLE: Final = 30
 _BACKLOG: Final = 1024
 
 _SWITCH: Final = 0.0005
-"""Interval in seconds at which Python switches threads: at the usual 5 ms, 50 busy threads delay others by 25 s."""
+"""Seconds after which Python switches threads: at the usual 5 ms, 50 busy threads delay others by 25 s."""
 
 
 def take_port(host: str, port: int) -> socket.socket:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.core.delimited import guess_delimiter, parse_records
 from nymlink.core.errors import InputError
 from nymlink.core.files import decoded_name, read_lines, sha256
 from nymlink.core.problems import Problems
+from nymlink.tables.delimited import guess_delimiter, parse_records
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
 REQUIRED: Final = ("subject_id", "predicate_id", "object_id")

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 import xxhash
 
-from nymlink.core.delimited import guess_delimiter, parse_records
 from nymlink.core.errors import InputError, OutputError, StoreError
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
+from nymlink.tables.delimited import guess_delimiter, parse_records
 from nymlink.xlbel.dump import normalise_title
 
 

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
 
-from nymlink.core.delimited import (
+from nymlink.core.errors import InputError
+from nymlink.core.files import has_bom, read_batches
+from nymlink.core.problems import Problems
+from nymlink.corpus.documents import Mention
+from nymlink.corpus.foreign_formats import describe_format
+from nymlink.tables.cells import cell_language, cell_text, is_text, mention_fault
+from nymlink.tables.columns import column_place, likely_mention
+from nymlink.tables.delimited import (
     Record,
     format_record,
     guess_delimiter,
     list_headers,
     parse_records,
     restore_cell,
+    say_delimiter,
 )
-from nymlink.core.errors import InputError
-from nymlink.core.files import has_bom, read_batches
-from nymlink.core.problems import Problems
-from nymlink.corpus.documents import Mention
-from nymlink.corpus.foreign_formats import describe_format
-from nymlink.corpus.readers.common import mention_language
-from nymlink.corpus.readers.tables.mention_rows import likely_mention, say_delimiter
-
-_LONGEST: Final = 100_000
-"""Characters of a mention at most; a longer line is a mistake."""
+from nymlink.tables.objects import json_object, numbered_objects, object_keys
 
 _CELLS: Final = 1000
-"""Rows of a workbook or of Parquet in a batch."""
+"""Rows of a batch at most."""
 
 _LOOKED_AT: Final = 20
 """Lines by which a table is recognised."""
@@ -47,6 +46,12 @@ class Batch:
 
     mentions: list[Mention]
     rows: list[Record] | None = None
+
+    def add(self, mention: Mention, row: Record) -> None:
+        """Add a row of a table."""
+        self.mentions.append(mention)
+        if self.rows is not None:
+            self.rows.append(row)
 
     def portions(self, size: int) -> Iterator[Batch]:
         """Split the batch into batches of at most ``size`` mentions."""
@@ -76,15 +81,13 @@ class InputTable:
 
 
 def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[Batch]:
-    """Read a mention from each line; blank lines are mentions too, so that output lines up with input."""
+    """Read a mention from each line, blank ones included: output lines up with input."""
     is_first = True
     for lines in read_batches(stream, path, problems):
         if is_first:
             _warn_of_header([line for _, line in lines], path)
             is_first = False
-        kept = [Mention(line) for number, line in lines if _usable(line, path, number, problems)]
-        if kept:
-            yield Batch(kept)
+        yield Batch([Mention(_linkable(line, path, number, problems)) for number, line in lines])
 
 
 def open_table(
@@ -108,6 +111,9 @@ def open_table(
     mark = "\ufeff" if has_bom(stream) else ""
     lines = _Lines(read_batches(stream, path, problems))
     first = next((line for line in lines if line[1].strip()), (1, ""))
+    if json_object(first[1]) is not None:
+        objects = _object_rows(chain([first], lines), lines, path, problems)
+        return open_cells(objects, path, column, problems, further=further, is_due=lambda: lines.used_up)
     delimiter = guess_delimiter(first[1])
     table_rows = parse_records(chain([first], lines), delimiter, keep_blank=True)
     header = next(table_rows)
@@ -117,7 +123,12 @@ def open_table(
     places = _places(header.fields, column, further, path)
     shape = _Shape.of(header.fields, places, delimiter, _out_delimiter(header, path))
     header = replace(header, text=mark + shape.text(header))
-    batches = _batches(table_rows, lines, shape, path, problems)
+    # Of a table with one column an empty line is a row.
+    rows = (
+        _row(record, shape, path, problems) if shape.width == 1 or record.text.strip() else None
+        for record in table_rows
+    )
+    batches = _batches(rows, lambda: lines.used_up)
     return InputTable(header, shape.out_delimiter, places.get("code"), places.get("frequency"), batches)
 
 
@@ -128,8 +139,9 @@ def open_cells(
     problems: Problems,
     *,
     further: Mapping[str, str],
+    is_due: Callable[[], bool] = lambda: False,
 ) -> InputTable:
-    """Make a table of the cells of a workbook or of Parquet, as :func:`open_table` does of text.
+    """Make a table of the cells of a workbook, of Parquet or of JSON lines, as :func:`open_table` does of text.
 
     Args:
         rows: the header and the rows, each with its number.
@@ -137,28 +149,48 @@ def open_cells(
         column: name or 1-based number of the column that holds the mentions.
         problems: gets rows that cannot be linked, and cells of the language column that are no language code.
         further: names or 1-based numbers of columns with their ``language``, ``code`` and ``frequency``.
+        is_due: whether rows that were read are to be linked before others are waited for.
 
     Raises:
         InputError: the table has no such column, or several.
     """
-    records = (Record(number, fields := list(map(_text, row)), format_record(fields, ",")) for number, row in rows)
-    header = next(records)
+
+    def record(number: int, row: list[Any]) -> Record:
+        fields = list(map(cell_text, row))
+        return Record(number, fields, format_record(fields, ","))
+
+    header = record(*next(rows))
     places = _places(header.fields, column, further, path)
     shape = _Shape.of(header.fields, places, ",", ",")
 
-    def batches() -> Iterator[Batch]:
-        while portion := list(islice(records, _CELLS)):
-            mentions, rows = zip(*(_row(record, shape, path, problems) for record in portion), strict=True)
-            yield Batch(list(mentions), list(rows))
+    def read() -> Iterator[tuple[Mention, Record]]:
+        for number, row in rows:
+            if is_text(row[shape.place]):
+                yield _row(record(number, row), shape, path, problems)
+            else:
+                problems.reject(path, number, "the mention is no text", outcome="not linked")
+                yield Mention(""), record(number, row)
 
-    return InputTable(header, ",", places.get("code"), places.get("frequency"), batches())
+    return InputTable(header, ",", places.get("code"), places.get("frequency"), _batches(read(), is_due))
 
 
-def _text(value: Any) -> str:
-    """Write a cell as text: nothing for none, a whole number without decimals."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "" if value is None else str(value)
+def _object_rows(
+    numbered: Iterable[tuple[int, str]], lines: _Lines, path: Path, problems: Problems
+) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the keys of the first objects, then the values that each object has for them."""
+    objects = numbered_objects(numbered, path, problems)
+    first = []
+    for each in objects:
+        first.append(each)
+        # No waiting for more than a pipe has now.
+        if lines.used_up or len(first) == _LOOKED_AT:
+            break
+    keys = object_keys(values for _, values in first)
+    yield 0, keys
+    for number, values in chain(first, objects):
+        if others := [key for key in values if key not in keys]:
+            problems.repair(path, number, f"without {list_headers(others)}: the first objects have no such keys")
+        yield number, [values.get(key) for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,28 +246,8 @@ def _out_delimiter(header: Record, path: Path) -> str:
 
 def _places(header: list[str], column: str, further: Mapping[str, str], path: Path) -> dict[str, int]:
     """Find the columns that are named, that of the mentions as ``mention``."""
-    others = {name: _place(header, given, path, f"--map-column {name}=") for name, given in further.items()}
-    return {"mention": _place(header, column, path, "--column "), **others}
-
-
-def _place(header: list[str], column: str, path: Path, option: str) -> int:
-    """Return the index of a column; ``option`` is what it is asked for with, for messages."""
-    places = [place for place, name in enumerate(header) if column in (name, name.strip())]
-    if len(places) > 1:
-        numbers = [str(place + 1) for place in places]
-        raise InputError(
-            f"columns {' and '.join(numbers)} have the same name, {column!r}: give the number of the one that is "
-            f"meant, for example {option}{numbers[0]}",
-            path=path,
-        )
-    if places:
-        return places[0]
-    if column.isdecimal() and 1 <= int(column) <= len(header):
-        return int(column) - 1
-    example = shlex.quote(likely_mention(header).strip())
-    raise InputError(
-        f"no column {column!r}; the table has: {list_headers(header)} (for example {option}{example})", path=path
-    )
+    others = {name: column_place(header, given, path, f"--map-column {name}=") for name, given in further.items()}
+    return {"mention": column_place(header, column, path, "--column "), **others}
 
 
 class _Lines:
@@ -260,22 +272,17 @@ class _Lines:
         return self._next == len(self._batch)
 
 
-def _batches(
-    table_rows: Iterator[Record], lines: _Lines, shape: _Shape, path: Path, problems: Problems
-) -> Iterator[Batch]:
-    mentions: list[Mention] = []
-    rows: list[Record] = []
-    for record in table_rows:
-        # Of a table with one column an empty line is a row.
-        if shape.width == 1 or record.text.strip():
-            mention, row = _row(record, shape, path, problems)
-            mentions.append(mention)
-            rows.append(row)
-        if lines.used_up and rows:
-            yield Batch(mentions, rows)
-            mentions, rows = [], []
-    if rows:
-        yield Batch(mentions, rows)
+def _batches(rows: Iterable[tuple[Mention, Record] | None], is_due: Callable[[], bool]) -> Iterator[Batch]:
+    """Group rows, none waiting for others that a pipe does not have yet; ``None`` is a line without a row."""
+    waiting = Batch([], [])
+    for row in rows:
+        if row is not None:
+            waiting.add(*row)
+        if waiting.mentions and (is_due() or len(waiting.mentions) == _CELLS):
+            yield waiting
+            waiting = Batch([], [])
+    if waiting.mentions:
+        yield waiting
 
 
 def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple[Mention, Record]:
@@ -285,24 +292,21 @@ def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple
         problems.reject(path, record.line, message, outcome="not linked")
         return Mention(""), shape.fitted(record)
     text = restore_cell(record.fields[shape.place])
-    if not _usable(text, path, record.line, problems, outcome="not linked"):
-        text = ""
-    elif record.literal_quotes:
+    text = _linkable(text, path, record.line, problems)
+    if text and record.literal_quotes:
         problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
     language = None
     if shape.language_place is not None:
-        language = mention_language(record.fields[shape.language_place], path, record.line, problems)
+        language = cell_language(record.fields[shape.language_place], path, record.line, problems)
     return Mention(text, language=language), replace(record, text=shape.text(record))
 
 
-def _usable(mention: str, path: Path, number: int, problems: Problems, *, outcome: str = "left out") -> bool:
-    if len(mention) > _LONGEST:
-        problems.reject(path, number, f"{len(mention):,} characters are too long for a mention", outcome=outcome)
-        return False
-    if "\0" in mention:
-        problems.reject(path, number, "binary data: the line holds a NUL character", outcome=outcome)
-        return False
-    return True
+def _linkable(text: str, path: Path, number: int, problems: Problems) -> str:
+    """Return the text of a mention; an empty one where it cannot be linked, which is reported."""
+    if (fault := mention_fault(text)) is None:
+        return text
+    problems.reject(path, number, fault, outcome="not linked")
+    return ""
 
 
 def _warn_of_header(lines: list[str], path: Path) -> None:

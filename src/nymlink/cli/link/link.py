@@ -35,7 +35,6 @@ from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
-from nymlink.corpus.readers.tables.workbooks import table_cells
 from nymlink.encode.batches import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
@@ -53,6 +52,7 @@ from nymlink.linking.writers.link_files import (
 )
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
 from nymlink.rerank.reranker import Reranker
+from nymlink.tables.workbooks import table_cells
 
 Output = TextIO | BinaryIO | Path
 """A stream, or the folder that some formats write files into."""
@@ -73,7 +73,7 @@ _CANDIDATES: Final = 10_000
     "columns",
     multiple=True,
     metavar="COLUMN",
-    help="The input is a table (CSV, TSV, XLSX or Parquet, with a header): link this column, given by its name or "
+    help="The input is a table (CSV, TSV, JSON lines, XLSX or Parquet): link this column, given by its name or "
     "number, and keep the others.",
 )
 @click.option(

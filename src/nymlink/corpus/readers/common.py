@@ -14,7 +14,6 @@ import xxhash
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import decoded_name
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document
 from nymlink.corpus.offsets import OffsetUnit
@@ -147,30 +146,6 @@ def split_parts(field: str) -> tuple[str, ...]:
     """Split a composite mention at ``|`` into its parts; empty for a single part."""
     parts = tuple(part.strip() for part in field.split("|") if part.strip())
     return parts if len(parts) > 1 else ()
-
-
-def mention_language(code: str, path: Path, line: int, problems: Problems) -> str | None:
-    """Read the language of a mention from a cell of a table.
-
-    Args:
-        code: the cell.
-        path: the file, for reports.
-        line: the line, for reports.
-        problems: receives a report if the cell is not a language code.
-
-    Returns:
-        The normalised code; ``None`` if unknown.
-    """
-    if not code.strip():
-        return None
-    language = normalise_language(code)
-    if language is None:
-        problems.repair(
-            path,
-            line,
-            f"{code[:40]!r} is no language code, as 'de' and 'pt-BR' are: taken as unknown",
-        )
-    return None if language == UNKNOWN_LANGUAGE else language
 
 
 def require_documents(documents: Iterable[Document], *, path: Path, problems: Problems) -> Iterator[Document]:

@@ -43,7 +43,7 @@ from nymlink.corpus.readers.common import (
     split_ids,
     split_parts,
 )
-from nymlink.corpus.readers.tables.mention_rows import is_mention
+from nymlink.tables.columns import is_mention
 
 _ID: Final = re.compile(r"[0-9]{6,18}")
 # The third column must not look like an id; otherwise the columns are PMID, mention, concept.

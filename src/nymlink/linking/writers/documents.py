@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TextIO
 
-from nymlink.core.delimited import Record
 from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Document
 from nymlink.corpus.readers.standoff import LOCAL_PREFIX
 from nymlink.linking.link import Candidate, Link
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
+from nymlink.tables.delimited import Record
 
 UNTYPED: Final = "Concept"
 """The type of a mention without a type, because these formats need one."""

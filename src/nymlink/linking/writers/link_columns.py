@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from nymlink.core.delimited import Record, protect_cell, restore_cell
 from nymlink.linking.link import FLAGS, REVIEW, Link
 from nymlink.linking.links import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE, rows
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
+from nymlink.tables.delimited import Record, protect_cell, restore_cell
 
 
 def link_columns(info: LinksInfo) -> tuple[str, ...]:

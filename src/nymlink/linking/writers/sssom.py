@@ -19,10 +19,10 @@ from importlib.resources import files
 from typing import Final, NamedTuple, TextIO
 from uuid import UUID
 
-from nymlink.core.delimited import Record, restore_cell
 from nymlink.linking.candidates import DICTIONARY, WRITING
 from nymlink.linking.link import Candidate, Link, Relation, Review
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
+from nymlink.tables.delimited import Record, restore_cell
 from nymlink.text.normalise import normalise
 
 

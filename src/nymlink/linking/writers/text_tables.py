@@ -11,13 +11,13 @@ from typing import Final, TextIO
 
 from wcwidth import wcswidth, wcwidth
 
-from nymlink.core.delimited import Record, format_record
 from nymlink.core.errors import InputError
 from nymlink.core.terminal import escape_controls
 from nymlink.linking.link import Link
 from nymlink.linking.links import CONFIDENCE, PLACE, part_rows, rows
 from nymlink.linking.writers.link_columns import CellGuard, added_names, cell, link_columns, mention_columns
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
+from nymlink.tables.delimited import Record, format_record
 
 _VERBATIM: Final = frozenset({"document_id", "concept_id"})
 """Columns of ids, which are never changed."""

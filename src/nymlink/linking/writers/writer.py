@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nymlink.core.delimited import Record
 from nymlink.corpus.documents import Document
 from nymlink.linking.link import Link
+from nymlink.tables.delimited import Record
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

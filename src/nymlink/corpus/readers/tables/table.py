@@ -13,12 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
-from nymlink.core.errors import InputError
 from nymlink.core.files import read_head, read_lines
 from nymlink.core.json_files import read_json_objects
 from nymlink.core.problems import Problems
@@ -27,14 +24,9 @@ from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import CorpusOptions, first_lines, most_match, require_documents, source_name
-from nymlink.corpus.readers.tables.mention_rows import (
-    MentionRows,
-    header_columns,
-    is_mention,
-    object_rows,
-    row_documents,
-    say_delimiter,
-)
+from nymlink.corpus.readers.tables.mention_rows import MentionRows, object_rows, row_documents
+from nymlink.tables.columns import header_columns, is_mention
+from nymlink.tables.delimited import delimited_rows, header_cells
 
 _JSON: Final = re.compile(r'\s*\{\s*"')
 _MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")
@@ -44,7 +36,7 @@ _SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 def _recognises_table(path: Path, head: str) -> bool:
     lines = first_lines(head)
-    header = _header(lines[0]) if lines else []
+    header = header_cells(lines[0]) if lines else []
     if any(map(is_mention, header)):
         return True
     if not lines or describe_format(head, may_be_objects=True) is not None:
@@ -59,10 +51,6 @@ def _recognises_table(path: Path, head: str) -> bool:
     )
 
 
-def _header(line: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
-
-
 def _read_table(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
     documents = row_documents(_rows(path, options.columns, problems), path, options, problems)
     return require_documents(documents, path=path, problems=problems)
@@ -75,29 +63,21 @@ def _rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> MentionR
 
 
 def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> MentionRows:
-    head = read_head(path)
-    lines = first_lines(head)
-    delimiter = guess_delimiter(lines[0] if lines else head.lstrip().partition("\n")[0])
-    rows = parse_records(read_lines(path, problems), delimiter)
-    first = next(rows, None)
-    if first is None:
-        raise InputError("the table is empty", path=path)
-    header = [restore_cell(cell).strip() for cell in first.fields]
+    lines = first_lines(read_head(path))
+    first, header, rows = delimited_rows(path, problems)
     if not wanted and not any(map(is_mention, header)) and most_match(lines, _MEDMENTIONS):
         wanted = _MEDMENTIONS_COLUMNS
-    if wanted and all(name.isdecimal() and name not in header for name in wanted.values()):
-        rows = chain([first], rows)
+    if (
+        wanted
+        and not any(map(is_mention, header))
+        and all(name.isdecimal() and name not in header for name in wanted.values())
+    ):
         width = max(len(header), *map(int, wanted.values()))
         header = [str(column) for column in range(1, width + 1)]
-    columns = header_columns(header, wanted, path, first.line)
-    say_delimiter(path, delimiter, header)
-    for row in rows:
-        if len(row.fields) != len(header):
-            problems.reject(path, row.line, f"{len(row.fields)} columns instead of {len(header)}")
-            continue
-        if row.literal_quotes:
-            problems.repair(path, row.line, "an unbalanced quotation mark: read as an ordinary character")
-        yield row.line, columns, dict(zip(header, map(restore_cell, row.fields), strict=True))
+        first, _, rows = delimited_rows(path, problems, header)
+    columns = header_columns(header, wanted, path, first)
+    for number, values in rows:
+        yield number, columns, values
 
 
 TABLE: Final[CorpusFormat] = Format(

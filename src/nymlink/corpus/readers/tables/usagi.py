@@ -14,9 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
 from nymlink.core.errors import InputError
-from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.corpus.documents import Document, Mention
@@ -28,6 +26,7 @@ from nymlink.corpus.readers.common import (
     require_documents,
     source_name,
 )
+from nymlink.tables.delimited import delimited_rows, header_cells
 
 BEFORE: Final = ("sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds")
 """Columns before those of the user."""
@@ -62,11 +61,7 @@ _COUNT: Final = re.compile("[0-9]{1,12}")
 
 def _recognises(_: Path, head: str) -> bool:
     lines = first_lines(head)
-    return bool(lines) and set(_NEEDED) <= set(_header(lines[0]))
-
-
-def _header(line: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
+    return bool(lines) and set(_NEEDED) <= set(header_cells(lines[0]))
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
@@ -93,21 +88,10 @@ def _documents(path: Path, problems: Problems) -> Iterator[tuple[int, Document]]
 
 
 def _rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
-    lines = read_lines(path, problems)
-    first = next((line for line in lines if line[1].strip()), None)
-    if first is None:
-        raise InputError("the file is empty", path=path)
-    delimiter = guess_delimiter(first[1])
-    header = next(parse_records([first], delimiter, keep_blank=True)).fields
+    first, header, rows = delimited_rows(path, problems)
     if missing := [name for name in _NEEDED if name not in header]:
-        raise InputError(
-            f"this is no review file of Usagi: it has no column {missing[0]}", path=path, line=first[0]
-        )
-    for record in parse_records(lines, delimiter):
-        if len(record.fields) == len(header):
-            yield record.line, dict(zip(header, map(restore_cell, record.fields), strict=True))
-        else:
-            problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(header)}")
+        raise InputError(f"this is no review file of Usagi: it has no column {missing[0]}", path=path, line=first)
+    return rows
 
 
 FORMAT: Final[CorpusFormat] = Format(

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nymlink.core.delimited import parse_records
 from nymlink.core.problems import Problems
+from nymlink.tables.delimited import parse_records
 
 
 @dataclass(frozen=True, slots=True)

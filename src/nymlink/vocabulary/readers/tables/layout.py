@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import DELIMITERS, list_headers, parse_records, require_distinct
 from nymlink.core.errors import InputError
+from nymlink.tables.delimited import DELIMITERS, list_headers, parse_records, require_distinct
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "concept_id", "curie", "class_id", "term_id", "identifier", "code", "cui"),

@@ -14,11 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import Record, list_headers, parse_records
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
+from nymlink.tables.delimited import Record, list_headers, parse_records
 from nymlink.vocabulary.concepts import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import guess_delimiter
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_head, read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.xml_files import read_records, root_name, text_at
+from nymlink.tables.delimited import guess_delimiter
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter

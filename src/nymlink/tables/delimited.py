@@ -5,17 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
-from nymlink.core.files import MAX_LINE
+from nymlink.core.files import MAX_LINE, read_lines
+from nymlink.core.problems import Problems
 
 DELIMITER_NAMES: Final = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "vertical bars"}
 DELIMITERS: Final = "".join(DELIMITER_NAMES)
+
+_USUAL_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 _RUN: Final = re.compile(r"'*[=+\-@\t\r]")
 """What a cell begins with that a spreadsheet takes for a formula, or would once the apostrophes are taken off."""
@@ -62,6 +67,31 @@ def guess_delimiter(line: str) -> str:
     return "\t" if "\t" in bare else max(DELIMITERS, key=bare.count)
 
 
+def delimiter_guess(path: Path, delimiter: str, header: Sequence[str]) -> str | None:
+    """Say that fields are separated in another way than the ending of the file's name says, or ``None``.
+
+    A single column has nothing that separates it from others.
+    """
+    usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    if usual in (None, delimiter) or len(header) < 2:
+        return None
+    return (
+        f"its first line tells that fields are separated by {DELIMITER_NAMES[delimiter]}, not by "
+        f"{DELIMITER_NAMES[usual]} as its name says: so it is read"
+    )
+
+
+def say_delimiter(path: Path, delimiter: str, header: Sequence[str]) -> None:
+    """Warn where fields are separated in another way than the ending of the file's name says."""
+    if (guess := delimiter_guess(path, delimiter, header)) is not None:
+        warnings.warn(f"{path}: {guess}", stacklevel=2)
+
+
+def header_cells(line: str) -> list[str]:
+    """Split the likely header of a table, to recognise it."""
+    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
+
+
 def parse_records(
     lines: Iterable[tuple[int, str]], delimiter: str, *, keep_blank: bool = False
 ) -> Iterator[Record]:
@@ -106,6 +136,45 @@ def parse_records(
             text = "\n".join(line for _, line in record_lines) if quoted else first[1]
             # The csv module gives an empty line no field.
             yield Record(first[0], fields or [""], text, literal_quotes=not quoted and delimiter != "\t")
+
+
+def delimited_rows(
+    path: Path, problems: Problems, header: Sequence[str] | None = None
+) -> tuple[int, list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """Read a table of text.
+
+    Args:
+        path: a plain or gzip file.
+        problems: gets rows with another number of fields than the header, which are left out, and what is mended.
+        header: names of the columns, of a file that has no header.
+
+    Returns:
+        The line of the header, its names, and the rows: line, and name → cell.
+
+    Raises:
+        InputError: the table is empty, or cannot be read.
+    """
+    lines = read_lines(path, problems)
+    first = next((line for line in lines if line[1].strip()), (1, ""))
+    delimiter = guess_delimiter(first[1])
+    records = parse_records(chain([first], lines), delimiter)
+    if header is None:
+        if (found := next(records, None)) is None:
+            raise InputError("the table is empty", path=path)
+        header = [restore_cell(cell).strip() for cell in found.fields]
+    names = list(header)
+
+    def rows() -> Iterator[tuple[int, dict[str, str]]]:
+        say_delimiter(path, delimiter, names)
+        for record in records:
+            if len(record.fields) != len(names):
+                problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(names)}")
+                continue
+            if record.literal_quotes:
+                problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
+            yield record.line, dict(zip(names, map(restore_cell, record.fields), strict=True))
+
+    return first[0], names, rows()
 
 
 def format_record(fields: Sequence[str], delimiter: str) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.encodings import detect_utf16
+from nymlink.core.encodings import UTF_8, UTF_16, WINDOWS_1252, detect_utf16, encoding_of
 from nymlink.core.errors import InputError
-from nymlink.core.files import LINE_TOO_LONG, MAX_LINE
+from nymlink.core.files import read_batches
 from nymlink.core.problems import Problems
 
 ENCODINGS: Final = (
@@ -24,6 +23,13 @@ ENCODINGS: Final = (
     *("cp850", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"),
 )
 """Encodings that may be said."""
+
+_GUESSES: Final = {
+    UTF_8: "UTF-8",
+    UTF_16: "UTF-16, as every other byte or its mark says",
+    WINDOWS_1252: "Windows-1252, as it is not UTF-8",
+}
+"""What is said of an encoding that was found."""
 
 _GZIP: Final = b"\x1f\x8b"
 _MOST: Final = 256 << 20
@@ -86,67 +92,34 @@ def decode(
     raw = _unpacked(raw, path, claim)
     claim(_memory_of(raw))
     guessed: tuple[str, ...] = ()
-    if encoding is None:
-        encoding = detect_utf16(raw)
-        if encoding is not None:
-            guessed = ("encoding: UTF-16, as every other byte or its mark says",)
-    elif encoding.lower() not in ENCODINGS:
-        raise InputError(f"unknown encoding {encoding[:40]!r}: one of {', '.join(ENCODINGS)}", path=path)
-    if encoding is None:
-        lines, encoding = _told_line_by_line(raw.removeprefix(codecs.BOM_UTF8), path, problems)
-        name = "UTF-8" if encoding == "utf-8" else "Windows-1252, as it is not UTF-8"
-        guessed = (f"encoding: {name}",)
-    else:
-        encoding = encoding.lower()
-        text = raw.decode(encoding, errors="replace").removeprefix("\ufeff")
+    found = encoding_of(raw) if encoding is None else encoding.lower()
+    if encoding is not None:
+        if found not in ENCODINGS:
+            raise InputError(f"unknown encoding {encoding[:40]!r}: one of {', '.join(ENCODINGS)}", path=path)
+        text = raw.decode(found, errors="replace").removeprefix("\ufeff")
         if "\ufffd" in text:
-            problems.repair(path, None, f"some characters are not {encoding}: they were replaced")
-        lines = list(enumerate(_split(text), start=1))
+            problems.repair(path, None, f"some characters are not {found}: they were replaced")
+        raw = text.encode("utf-8", "replace")
+    mended = Problems(keep=len(raw))
+    lines = [line for batch in read_batches(io.BytesIO(raw), path, mended) for line in batch]
+    others = {problem.line for problem in mended.first if not problem.rejected}
+    if found == WINDOWS_1252 and any(not line.isascii() for number, line in lines if number not in others):
+        # Lines of both encodings, as in files that were put together.
+        found = UTF_8
+    for problem in mended.first:
+        if problem.rejected:
+            problems.reject(path, problem.line, problem.message)
+        elif found == UTF_8:
+            problems.repair(path, problem.line, problem.message)
+    if encoding is None:
+        guessed = (f"encoding: {_GUESSES[found]}",)
+        found = detect_utf16(raw) or found.lower()
     if any("\0" in line for _, line in lines):
         raise InputError(
             "this is a binary file, or text in another encoding: save it as CSV UTF-8, or say its encoding",
             path=path,
         )
-    return DecodedText(list(_short(lines, path, problems)), encoding, guessed)
-
-
-def _told_line_by_line(raw: bytes, path: Path, problems: Problems) -> tuple[list[tuple[int, str]], str]:
-    """Decode a text of which some lines may be UTF-8, others Windows-1252, as files that were put together are."""
-    try:
-        return list(enumerate(_split(raw.decode("utf-8")), start=1)), "utf-8"
-    except UnicodeDecodeError:
-        pass
-    if b"\n" not in raw:
-        raw = raw.replace(b"\r", b"\n")
-    lines, others, has_utf8 = [], [], False
-    for number, line in enumerate(raw.split(b"\n"), start=1):
-        try:
-            text = line.decode("utf-8")
-            has_utf8 = has_utf8 or not line.isascii()
-        except UnicodeDecodeError:
-            text = line.decode("cp1252", errors="replace")
-            others.append(number)
-        lines.append((number, text.rstrip("\r")))
-    if not has_utf8:
-        return lines, "windows-1252"
-    for number in others:
-        problems.repair(path, number, "not UTF-8; read as Windows-1252")
-    return lines, "utf-8"
-
-
-def _split(text: str) -> list[str]:
-    if "\n" not in text:
-        text = text.replace("\r", "\n")
-    lines = [line.rstrip("\r") for line in text.split("\n")]
-    return lines[:-1] if lines and not lines[-1] else lines
-
-
-def _short(lines: list[tuple[int, str]], path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    for number, line in lines:
-        if len(line) > MAX_LINE:
-            problems.reject(path, number, LINE_TOO_LONG)
-        else:
-            yield number, line
+    return DecodedText(lines, found, guessed)
 
 
 def _memory_of(text: bytes) -> int:

@@ -1,0 +1,71 @@
+"""Cells of tables: their text, and what a mention and a language in them may be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
+from nymlink.core.problems import Problems
+
+LONGEST_MENTION: Final = 100_000
+"""Characters of a mention at most; a longer one is a text or a mistake."""
+
+
+def cell_text(value: Any) -> str:
+    """Write a cell as text that can be stored.
+
+    No value is an empty text. Booleans are ``true`` and ``false``. Whole numbers have no decimals. Dates and
+    times are as in ISO 8601. Lists and objects are JSON. Halves of surrogate pairs become question marks: no
+    file can hold them.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    elif isinstance(value, bool | dict | list):
+        value = json.dumps(value, ensure_ascii=False, default=str)
+    elif hasattr(value, "isoformat"):
+        value = value.isoformat()
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def is_text(value: Any) -> bool:
+    """Whether a cell is text, a boolean, a number or the like, or empty: no list and no object."""
+    return not isinstance(value, list | dict)
+
+
+def mention_fault(text: str) -> str | None:
+    """Say why a text cannot be a mention; ``None`` where it can."""
+    if len(text) > LONGEST_MENTION:
+        return f"{len(text):,} characters are too long for a mention"
+    return "binary data: a NUL character" if "\0" in text else None
+
+
+def language_fault(code: str) -> str | None:
+    """Say why a cell states no language; ``None`` where it states one, or is blank."""
+    if not code.strip() or normalise_language(code) is not None:
+        return None
+    return f"{code[:40]!r} is no language code, as 'de' and 'pt-BR' are: taken as unknown"
+
+
+def cell_language(code: str, path: Path, line: int, problems: Problems) -> str | None:
+    """Read the language of a mention in a cell.
+
+    Args:
+        code: the cell.
+        path: the file, for reports.
+        line: the line, for reports.
+        problems: gets a report where this is no language code; the row is kept.
+
+    Returns:
+        Its code, normalised; ``None`` where it is unknown.
+    """
+    if (fault := language_fault(code)) is not None:
+        problems.repair(path, line, fault)
+    language = normalise_language(code) if code.strip() else None
+    return None if language == UNKNOWN_LANGUAGE else language

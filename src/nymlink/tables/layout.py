@@ -1,0 +1,57 @@
+"""The layout of a table of text: its encoding, its delimiter, its columns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.encodings import WINDOWS_1252, describe_utf16, detect_utf16, encoding_of
+from nymlink.core.files import open_bytes, read_head
+from nymlink.tables.delimited import delimiter_guess, guess_delimiter, parse_records, restore_cell
+
+_LOOKED_AT: Final = 1 << 20
+"""Bytes by which the encoding is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """A table of text as it is read.
+
+    Attributes:
+        encoding: as its beginning tells it: ``"UTF-8"``, ``"UTF-16"`` or ``"Windows-1252"``.
+        delimiter: the character between fields.
+        columns: the fields of its first line, which is its header unless the caller says otherwise.
+        guesses: what is guessed, a sentence each; empty where the file says it itself.
+    """
+
+    encoding: str
+    delimiter: str
+    columns: tuple[str, ...]
+    guesses: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def table_layout(path: Path) -> TableLayout:
+    """Describe a CSV or TSV file, plain or gzip, by its beginning.
+
+    Raises:
+        InputError: the file is missing, a directory, or compressed in another way.
+    """
+    with open_bytes(path) as file:
+        head = file.read(_LOOKED_AT)
+    guesses = []
+    encoding = encoding_of(head)
+    if encoding == WINDOWS_1252:
+        guesses.append("its beginning is not UTF-8: such lines are read as Windows-1252")
+    elif (codec := detect_utf16(head)) is not None and codec != "utf-16":
+        guesses.append(describe_utf16(head))
+    first = next((line for line in read_head(path).split("\n") if line.strip()), "").rstrip("\r")
+    delimiter = guess_delimiter(first)
+    record = next(parse_records([(1, first)], delimiter, keep_blank=True))
+    columns = tuple(restore_cell(field).strip() for field in record.fields)
+    if (guess := delimiter_guess(path, delimiter, columns)) is not None:
+        guesses.append(guess)
+    return TableLayout(encoding, delimiter, columns, tuple(guesses))

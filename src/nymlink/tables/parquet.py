@@ -1,0 +1,127 @@
+"""Rows of Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nymlink.core.errors import InputError
+from nymlink.core.files import open_buffered
+from nymlink.core.problems import Problems
+
+MAGIC: Final = b"PAR1"
+_ROWS: Final = 1000
+"""Rows that are in memory as Python values at a time."""
+_BATCH_BYTES: Final = 1 << 26
+"""Bytes that they take at most, where the file says what they take."""
+
+
+def is_parquet(path: Path, raw: bytes | None = None) -> bool:
+    """Whether a file begins as Parquet does.
+
+    Args:
+        path: the file.
+        raw: its bytes, where they are not to be read from it.
+    """
+    if raw is not None:
+        return raw.startswith(MAGIC)
+    # A pipe can be read only once.
+    if not path.is_file():
+        return False
+    with open_buffered(path) as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def parquet_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the names of the columns, then the rows, each with its number.
+
+    Args:
+        path: the file.
+        problems: gets what is damaged.
+        raw: its bytes, where they are not to be read from it.
+
+    Raises:
+        InputError: this is no Parquet file, or a damaged one.
+    """
+    file = opened_parquet(path, raw)
+    yield 0, list(file.schema_arrow.names)
+    for number, row in named_rows(file, path, problems):
+        yield number, list(row.values())
+
+
+def opened_parquet(path: Path, raw: bytes | None = None) -> pq.ParquetFile:
+    """Open a Parquet file, as :func:`open_parquet` does.
+
+    Raises:
+        InputError: this is no Parquet file, or a damaged one.
+    """
+    try:
+        return open_parquet(path if raw is None else pa.BufferReader(raw))
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the Parquet file is damaged or none ({_reason(error)})", path=path) from error
+
+
+def named_rows(file: pq.ParquetFile, path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows with their numbers, up to a place where the file is damaged."""
+    number = 0
+    try:
+        for batch in file.iter_batches(batch_size=_batch_rows(file.metadata)):
+            for row in python_rows(batch):
+                number += 1
+                yield number, row
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        problems.reject(path, number + 1, f"damaged ({_reason(error)}): nothing after this can be read")
+
+
+def open_parquet(source: Path | pa.NativeFile) -> pq.ParquetFile:
+    """Open a Parquet file whose texts are read as they are stored: one that is repeated is in memory once.
+
+    Raises:
+        pyarrow.ArrowException, OSError, UnicodeDecodeError: this is none, or a damaged one.
+    """
+    with pq.ParquetFile(source) as file:
+        texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+    return pq.ParquetFile(source, read_dictionary=texts)
+
+
+def python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Return the rows of a batch; equal texts of a column are one object."""
+    columns = [_python_values(column) for column in batch.columns]
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _python_values(column: pa.Array) -> list[Any]:
+    if not isinstance(column, pa.DictionaryArray):
+        try:
+            values: list[Any] = column.to_pylist()
+        except (OverflowError, ValueError):
+            # Dates, times and durations that Python has no objects for.
+            values = [_python_value(cell) for cell in column]
+        return values
+    used = column.indices.unique().drop_null()
+    texts = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))
+    return [texts.get(place) for place in column.indices.to_pylist()]
+
+
+def _python_value(cell: pa.Scalar) -> Any:
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return None
+
+
+def _batch_rows(metadata: pq.FileMetaData) -> int:
+    """Say how many rows to read at a time, by what the file says of the largest."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    largest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return min(max(_BATCH_BYTES // max(largest, 1), 1), _ROWS)
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]

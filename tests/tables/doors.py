@@ -1,0 +1,113 @@
+"""The doors that tables come in by, each as a function from a file to its mentions."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from click.testing import CliRunner
+
+from nymlink.annotation.texts import read_texts
+from nymlink.bulk.job import run_job
+from nymlink.bulk.tasks import LinkTask
+from nymlink.cli import nymlink
+from nymlink.core.problems import Problems
+from nymlink.corpus.read import read_documents
+from nymlink.corpus.readers.common import CorpusOptions
+from nymlink.index.index import Index
+from nymlink.project.add_file import add_table
+from nymlink.project.index_reference import IndexReference
+from nymlink.project.project import Project
+from nymlink.tables.delimited import guess_delimiter
+from nymlink.vocabulary.concepts import Source
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+NAMES = ("gout", "naïve cell", "brain, left", 'a "quoted" word', "line end", "7", "2.5", "true", "heart attack")
+"""Names of the index: concept X:0 has the first one."""
+
+Door = Callable[[Path, str, Path, str | None], tuple[list[str], list[str]]]
+"""From a file, its column, a folder with an ``index`` and the column of languages to mentions and problems."""
+
+
+def build_index(folder: Path) -> None:
+    builder = TableBuilder()
+    for place, name in enumerate(NAMES):
+        builder.concept(f"X:{place}")
+        builder.name(f"X:{place}", name, lang="en", kind="preferred")
+    index = Index.build(Vocabulary.of((Source("toy", "table"), builder.build())), encoder=None)
+    index.save(folder / "index")
+
+
+def plain(mentions: list[str]) -> list[str]:
+    """Write mentions with single blanks, without empty ones."""
+    return [" ".join(mention.split()) for mention in mentions if mention.strip()]
+
+
+def link(path: Path, column: str, folder: Path, language: str | None) -> tuple[list[str], list[str]]:
+    further = [] if language is None else ["--map-column", f"language={language}"]
+    arguments = [
+        "link",
+        str(path),
+        "--index",
+        str(folder / "index"),
+        "--column",
+        column,
+        "--format",
+        "csv",
+        *further,
+    ]
+    result = CliRunner().invoke(nymlink, arguments)
+    assert result.exit_code in (0, 1), result.output
+    text = result.stdout.removeprefix("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(text), delimiter=guess_delimiter(text.partition("\n")[0])))
+    found = [NAMES[int(row["concept_id"].removeprefix("X:"))] for row in rows if row["concept_id"]]
+    return found, result.stderr.splitlines()
+
+
+def evaluate(path: Path, column: str, folder: Path, language: str | None) -> tuple[list[str], list[str]]:  # noqa: ARG001
+    problems = Problems()
+    columns = {"mention": column} | ({} if language is None else {"language": language})
+    options = CorpusOptions(columns={} if column == "sourceName" else columns)
+    documents = read_documents(path, options=options, problems=problems)
+    mentions = [mention.text for document in documents for mention in document.mentions]
+    return plain(mentions), list(map(str, problems.first))
+
+
+def bulk(path: Path, column: str, folder: Path, language: str | None) -> tuple[list[str], list[str]]:
+    problems = Problems()
+    further = {} if language is None else {"language": language}
+    out = folder / "bulk"
+    task = LinkTask(index=str(folder / "index"))
+    run_job(
+        [path], out, task, workers=0, column=column, further=further, shard_rows=2, restart=True, problems=problems
+    )
+    rows = pq.read_table(out / "parts").to_pylist()
+    return plain([row["mention"] for row in rows if row["error"] is None]), list(map(str, problems.first))
+
+
+def project(path: Path, column: str, folder: Path, language: str | None) -> tuple[list[str], list[str]]:
+    file = folder / "visits.nymlink"
+    file.unlink(missing_ok=True)
+    columns = {"mention": column} | ({} if language is None else {"language": language})
+    reference = IndexReference.of("toy", Index.load(folder / "index"))
+    with Project.create(file, index=reference, title="Visits") as made:
+        report = add_table(made, path.read_bytes(), path.name, columns=columns)
+    connection = sqlite3.connect(file)
+    found = connection.execute("SELECT term.text FROM row JOIN term ON term.id = row.term ORDER BY row.number")
+    mentions = [text for (text,) in found]
+    connection.close()
+    return plain(mentions), [problem["message"] for problem in report["problems"]["first"]]
+
+
+def annotate(path: Path, column: str, folder: Path, language: str | None) -> tuple[list[str], list[str]]:  # noqa: ARG001
+    problems = Problems()
+    found = [mention.text for document in read_texts([path], problems) for mention in document.mentions]
+    return plain(found), list(map(str, problems.first))
+
+
+DOORS: dict[str, Door] = {"link": link, "evaluate": evaluate, "bulk": bulk, "project": project}
