@@ -103,6 +103,7 @@ def test_an_abbreviation_of_several_meanings_says_so() -> None:
         (" none ", "no answer"),
         ("No", "no answer"),
         ("nicht bekannt", "no answer"),
+        ("NA", "no answer"),
         ("ND", "no answer"),
         ("2024-11-03", "a date"),
         ("3.11.2024 10:45", "a date"),
@@ -116,6 +117,16 @@ def test_cells_that_name_nothing_are_nil_and_say_why(mention: str, reason: str) 
     link = LINKER.link(mention)
     assert (link.nil, link.best, link.candidates) == (True, None, ())
     assert link.notes == (reason,)
+
+
+def test_a_preferred_name_is_no_answer() -> None:
+    builder = TableBuilder()
+    builder.concept("A:1", semantic_types=("answer",))
+    builder.name("A:1", "Unknown", lang="en", kind="preferred")
+    vocabulary = Vocabulary.of((Source("answers", "test"), builder.build()))
+    link = Linker(Index.build(vocabulary, encoder=None)).link("unknown")
+    assert link.best is not None
+    assert link.best.concept_id == "A:1"
 
 
 @pytest.mark.parametrize(

@@ -180,11 +180,19 @@ class Pipeline:
             composites=self.composites,
             as_published=self.as_published,
             find_id=self._find_id,
+            is_preferred=self._is_preferred,
         )
 
     @cached_property
     def _ids(self) -> Ids:
         return Ids(self.index.vocabulary)
+
+    def _is_preferred(self, text: str) -> bool:
+        """Whether a prepared text is the preferred name of a concept."""
+        entry = self.index.entries.find(text)
+        names = () if entry is None else self.index.entries.names_of(entry).tolist()
+        found = map(self.index.vocabulary.name, names)
+        return any(name.kind == "preferred" and normalise(name.text) == text for name in found)
 
     def _find_id(self, mention: str) -> tuple[int, str] | None:
         """Find the row and the preferred name of the concept that a mention is an id of; ``None`` for none."""

@@ -130,6 +130,7 @@ def queries(
     composites: Composites = "given",
     as_published: bool = False,
     find_id: Callable[[str], tuple[int, str] | None] = lambda _: None,
+    is_preferred: Callable[[str], bool] = lambda _: False,
 ) -> tuple[tuple[MentionQuery, ...], ...]:
     """Prepare the mentions of a document, and rewrite mentions that are no name by the rules of their language.
 
@@ -162,6 +163,8 @@ def queries(
         as_published: whether to prepare mentions like the queries of published evaluations; the English spelling
             table is then the only rule.
         find_id: finds the row and the preferred name of the concept whose id a mention is.
+        is_preferred: whether a prepared text is a preferred name. Such a mention ("Unknown") is linked even if it
+            looks like an answer.
 
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
@@ -185,7 +188,7 @@ def queries(
         if not (as_published or mention.prepared):
             if (found := find_id(surface)) is not None:
                 return query._replace(text=normalise(found[1]), concept=found[0])
-            if (nothing := says_nothing(surface, is_name=entries.find(text) is not None)) is not None:
+            if (nothing := says_nothing(surface)) is not None and not is_preferred(text):
                 return query._replace(text="", prepared="", nothing=nothing)
         if entries.find(text) is not None:
             return query

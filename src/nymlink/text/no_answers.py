@@ -26,12 +26,11 @@ _NUMBER: Final = re.compile(
 )
 
 
-def says_nothing(mention: str, *, is_name: bool = False) -> str | None:
+def says_nothing(mention: str) -> str | None:
     """Say why a mention names nothing: "no answer", "a date", "a number", "no letter"; ``None`` where it may.
 
     Args:
         mention: as it was written.
-        is_name: whether a name is written so but for case; abbreviations like "NA" are then names.
     """
     text = mention.strip()
     if not text or len(text) > _LONGEST:
@@ -42,8 +41,7 @@ def says_nothing(mention: str, *, is_name: bool = False) -> str | None:
         return "a number"
     if not any(map(str.isalnum, text)):
         return "no letter"
-    said = text.lower() in _answers() or (text in _written() and not is_name)
-    return "no answer" if said else None
+    return "no answer" if text in _written() or text.lower() in _answers() else None
 
 
 @cache
