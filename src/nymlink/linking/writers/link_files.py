@@ -149,7 +149,7 @@ def open_file(path: Path) -> Iterator[TextIO]:
 
 
 def _encode_halves(error: UnicodeError) -> tuple[bytes, int]:
-    """Write bytes that were not UTF-8 when read unchanged, and any other surrogate as U+FFFD."""
+    """Write surrogates: those from bytes that were not UTF-8 as these bytes, any other as U+FFFD."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     character = error.object[error.start]
