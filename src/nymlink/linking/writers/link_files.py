@@ -130,7 +130,7 @@ def require_free_folder(path: Path) -> None:
     """
     require_place(path)
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise OutputError("a new or empty folder is needed for the files of documents", path=path)
+        raise OutputError("the files of documents need a new or empty folder", path=path)
 
 
 @contextmanager
