@@ -149,7 +149,7 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     )
     mappings = tuple(_mappings(rows, path, problems))
     if not mappings:
-        raise InputError("it has no usable mapping", path=path)
+        raise InputError("no usable mapping in the table", path=path)
     return MappingSet(
         file=decoded_name(path),
         mappings=mappings,
