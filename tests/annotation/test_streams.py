@@ -280,9 +280,9 @@ def test_documents_of_the_same_id_are_told_apart(tmp_path: Path) -> None:
     assert [document.id for document in found] == ["7", "7:2", "7:2:2", "7:3", "7:2:3"]
     assert [document.text for document in found[:3]] == ["a", "b", "c"]
     assert [str(problem).removeprefix(f"{tmp_path}/") for problem in problems.first[:3]] == [
-        "first.jsonl:2: another document of the id 7: it is called 7:2 (kept)",
-        "first.jsonl:3: another document of the id 7:2: it is called 7:2:2 (kept)",
-        "second.txt: another document of the id 7: it is called 7:3 (kept)",
+        "first.jsonl:2: another document with the id 7: renamed to 7:2 (kept)",
+        "first.jsonl:3: another document with the id 7:2: renamed to 7:2:2 (kept)",
+        "second.txt: another document with the id 7: renamed to 7:3 (kept)",
     ]
     assert problems.rejected == 0
 

@@ -53,7 +53,7 @@ def test_brat_needs_a_folder_of_its_own(run: Run, built: Path, corpus: Path, tmp
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine", encoding="utf-8")
     full = run(*given, "-o", tmp_path / "full")
-    assert (full.exit_code, "a new or empty folder" in full.stderr) == (2, True)
+    assert (full.exit_code, "need a new or empty folder" in full.stderr) == (2, True)
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
     alone = run("link", "--index", built / "index", "MI", "--context", "His MI.", "--format", "brat")
     assert alone.stdout.splitlines() == ["T1\tConcept 4 6\tMI", "N1\tReference T1 X:1\tmyocardial infarction"]

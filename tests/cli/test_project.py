@@ -125,7 +125,7 @@ def test_another_release(run: Run, file: Path, built: Path, tmp_path: Path) -> N
         (("import", "FILE", "table.csv"), "states no decisions"),
         (("export", "FILE", "--format", "pubtator"), "Invalid value for '--format'"),
         (("new", "FILE", "--index", "nowhere"), "nowhere"),
-        (("new", "table.csv", "--index", "INDEX"), "there is such a file already"),
+        (("new", "table.csv", "--index", "INDEX"), "the file exists already"),
         (("accept", "FILE", "--above", "0.5"), "Missing option '--reviewer'"),
     ],
 )

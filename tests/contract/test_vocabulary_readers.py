@@ -177,7 +177,7 @@ def test_what_is_asked_for_is_heeded_or_refused(
     [option] = asked.format_specific()
     if option in VOCABULARY_FORMATS.get(name).options:
         return
-    with pytest.raises(InputError, match=rf"{FLAGS[option]} is for .*, and this is {name}"):
+    with pytest.raises(InputError, match=rf"{FLAGS[option]} applies to .*, but this is {name}"):
         read_vocabulary(path, format=name, options=asked)
     # In company that options it, it is for that one alone.
     able = next(able for able in VOCABULARY_FORMATS.names() if option in VOCABULARY_FORMATS.get(able).options)

@@ -62,10 +62,10 @@ def test_a_blank_is_not_missing() -> None:
         (Document("1"), r"mentions\[1\]: .* \(Document\)"),
         (Mention(3), r"mentions\[1\]: its text is 3 \(int\)"),  # type: ignore[arg-type]
         (Mention(None), r"mentions\[1\]: its text is None"),  # type: ignore[arg-type]
-        (Mention("MI", language="deutsch"), r"mentions\[1\]: its language is 'deutsch' \(str\), no language code"),
+        (Mention("MI", language="deutsch"), r"mentions\[1\]: its language 'deutsch' \(str\) is not a language"),
         (Mention("MI", language="xx-nonsense!"), r"give one like 'en' or 'pt-BR', or none"),
-        (Mention("MI", language=""), r"mentions\[1\]: its language is ''"),
-        (Mention("MI", language=3), r"its language is 3 \(int\)"),  # type: ignore[arg-type]
+        (Mention("MI", language=""), r"mentions\[1\]: its language ''"),
+        (Mention("MI", language=3), r"its language 3 \(int\)"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_mention_is_said_with_its_position(wrong: Any, said: str) -> None:
@@ -93,10 +93,10 @@ def test_any_column_of_strings_is_linked(given: Any) -> None:
     [
         (("heart\nattack", 2, 900), r"it is at 2-900, outside the text, which has 27 characters"),
         (("MI", -3, -1), "it is at -3--1: offsets count from 0"),
-        (("MI", 26, 24), "it is at 26-24: .*the start before the end"),
-        (("MI", 24, None), "it is at 24-None: offsets are two whole numbers, or none"),
-        (("MI", 24.0, 26.0), "offsets are two whole numbers"),
-        (("MI", float("nan"), float("nan")), "offsets are two whole numbers"),
+        (("MI", 26, 24), "it is at 26-24: .*the start must be before the end"),
+        (("MI", 24, None), "it is at 24-None: offsets must be two whole numbers, or none"),
+        (("MI", 24.0, 26.0), "offsets must be two whole numbers"),
+        (("MI", float("nan"), float("nan")), "offsets must be two whole numbers"),
         (("MI", 29, 31), "outside the text"),
         (("MI", 22, 24), r"it is at 22-24, where the text has '😀 ', not 'MI': offsets count Unicode characters"),
     ],
@@ -127,7 +127,7 @@ def test_documents_before_a_wrong_one_are_linked() -> None:
     assert len(next(links)) == 1
     with pytest.raises(InputError, match=r"document '2', mentions\[0\]"):
         next(links)
-    with pytest.raises(InputError, match=r"'MI' \(str\) is no Document"):
+    with pytest.raises(InputError, match=r"'MI' \(str\) is not a Document"):
         list(built_linker().link_documents(["MI"]))  # type: ignore[list-item]
     with pytest.raises(InputError, match=r"mentions\[0\]: 'MI' \(str\), not a Mention"):
         built_linker().link(Document("", mentions=("MI",)))  # type: ignore[arg-type]

@@ -101,15 +101,15 @@ def test_a_decision_on_what_is_no_longer_so_is_refused(linked: Project) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"reviewer": " "}, "a reviewer has a name"),
+        ({"reviewer": " "}, "a reviewer needs a name"),
         ({"reviewer": "x" * 101}, "100 characters"),
-        ({"reviewer": "a\0b"}, "no text"),
-        ({"verdict": "concept"}, "there is no target"),
+        ({"reviewer": "a\0b"}, "invalid characters"),
+        ({"verdict": "concept"}, "concept needs a target"),
         ({"targets": [Target("X:1")]}, "leave them out"),
         ({"verdict": "concept", "targets": [Target("X:1"), Target("X:1")]}, "distinct"),
         ({"verdict": "concept", "targets": [Target(" ")]}, "no concept_id"),
-        ({"verdict": "maybe"}, "a verdict is one of"),
-        ({"comment": "x" * 10_001}, "a comment has"),
+        ({"verdict": "maybe"}, "a verdict must be one of"),
+        ({"comment": "x" * 10_001}, "a comment may have"),
     ],
 )
 def test_what_is_no_decision_is_refused(linked: Project, wrong: dict[str, Any], said: str) -> None:

@@ -168,7 +168,7 @@ def test_every_format_is_written(decided: Project, tmp_path: Path) -> None:
         if format not in ("usagi", "source-to-concept-map"):
             export_project(decided, tmp_path / "out", format=format)
             assert (tmp_path / "out").stat().st_size > 100
-    with pytest.raises(InputError, match="a project is written as"):
+    with pytest.raises(InputError, match="a project cannot be exported as"):
         export_project(decided, tmp_path / "out", format="pubtator")
 
 

@@ -81,7 +81,7 @@ def test_a_project_that_cannot_be_written_to_is_not_said_to_be_damaged(linked: P
 
 
 def test_a_file_is_not_replaced(project: Project, path: Path) -> None:
-    with pytest.raises(NotSavedError, match="there is such a file already"):
+    with pytest.raises(NotSavedError, match="the file exists already"):
         Project.create(path, index=project.index)
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_project_is_refused(tmp_path: Path, content: bytes | None, sa
 
 def test_other_databases_and_newer_projects_are_refused(project: Project, path: Path, tmp_path: Path) -> None:
     project.close()
-    for pragma, said in (("user_version = 2", "has format 2"), ("application_id = 7", "no project of nymlink")):
+    for pragma, said in (("user_version = 2", "has format 2"), ("application_id = 7", "not a project of nymlink")):
         other = tmp_path / "other.nymlink"
         shutil.copy(path, other)
         connection = sqlite3.connect(other)

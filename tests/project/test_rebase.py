@@ -103,5 +103,5 @@ def test_with_a_decision_what_a_release_made_of_it_is_undone(linked: Project, la
 
 
 def test_there_is_always_a_title(project: Project) -> None:
-    with pytest.raises(InputError, match="a title has"):
+    with pytest.raises(InputError, match="a title may have"):
         Project.create(project.path.with_name("b.nymlink"), index=project.index, title="x" * 301)

@@ -126,7 +126,7 @@ def test_broken_rows_are_rejected_with_their_lines(tmp_path: Path) -> None:
         ("", "not an SSSOM table"),
         ("# only: metadata\n", "not an SSSOM table"),
         ("id\tname\nA:1\tone\n", "subject_id, predicate_id, object_id"),
-        (f"{HEADER}\n", "no row of it"),
+        (f"{HEADER}\n", "no usable mapping"),
     ],
 )
 def test_what_is_no_table_of_mappings_is_an_error(tmp_path: Path, text: str, message: str) -> None:

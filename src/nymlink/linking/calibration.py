@@ -81,7 +81,7 @@ def confidence_features(ranked: RankedMatches, questions: Sequence[Question], in
     words = np.zeros((len(questions), 3))
     for place in np.flatnonzero(has_concept).tolist():
         words[place] = _compare_words(questions[place].text, matched_text(index, matches, place), index)
-    # A query that equals one name alone is certain by itself, whatever evidence the ranker learned from.
+    # A query that equals one name alone is certain; the ranker does not count.
     odds = np.where(alone & (exact == 1), 1.0, _log_odds(ranked))
     features = np.column_stack([first, ahead, alone, words, odds])
     features[~has_concept] = np.nan

@@ -51,7 +51,7 @@ class Explanation:
         if self.second is not None:
             lines.append(f"  before {self.second}")
         if self.is_verbatim:
-            lines.append("  whichever candidate the rest supports: its name is written exactly as the mention")
+            lines.append("  regardless of these reasons: its name is written exactly as the mention")
         for reason in self.reasons[:_SHOWN]:
             values = f"{_value(reason.first)} against {_value(reason.second)}"
             lines.append(f"  {reason.moved:+.2f} {reason.feature.name}: {values} ({reason.feature.meaning})")

@@ -123,7 +123,7 @@ def checked(document: Any) -> Document:
         InputError: a mention fails the check.
     """
     if not isinstance(document, Document):
-        raise InputError(f"{_describe(document)} is no Document: make one, or link it with Linker.link")
+        raise InputError(f"{_describe(document)} is not a Document: make one, or link it with Linker.link")
     where = f"document {document.id!r}, " if document.id else ""
     if not isinstance(document.text, str):
         raise InputError(f"{where}text: {_describe(document.text)}, not a string")
@@ -156,15 +156,15 @@ def _fault(mention: Any, text: str) -> str | None:
         return f"its text is {_describe(mention.text)}, not a string"
     code = mention.language
     if code is not None and not (isinstance(code, str) and normalise_language(code)):
-        return f"its language is {_describe(code)}, no language code: give one like 'en' or 'pt-BR', or none"
+        return f"its language {_describe(code)} is not a language code: give one like 'en' or 'pt-BR', or none"
     start, end = mention.start, mention.end
     if start is None and end is None:
         return None
     at = f"it is at {start}-{end}"
     if not (isinstance(start, Integral) and isinstance(end, Integral)):
-        return f"{at}: offsets are two whole numbers, or none"
+        return f"{at}: offsets must be two whole numbers, or none"
     if not 0 <= start <= end:
-        return f"{at}: offsets count from 0, the start before the end"
+        return f"{at}: offsets count from 0, and the start must be before the end"
     if not text:
         return None
     if end > len(text):

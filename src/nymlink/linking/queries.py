@@ -38,8 +38,7 @@ def guess(
     are names of chemicals, drugs, genes or other products, because such names are often one edit apart.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
-            gives them.
+        text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
         words: words of the index.
         rules: rules of the text's language.
         language: code of the language; ``None`` if unknown.

@@ -179,7 +179,7 @@ class Database:
             application = self._connection.execute("PRAGMA application_id").fetchone()[0]
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
             if application != _APPLICATION:
-                raise ProjectError("this is a database, but no project of nymlink", path=self.path)
+                raise ProjectError("this is a database, but not a project of nymlink", path=self.path)
             if version != _FORMAT:
                 raise ProjectError(
                     f"the project has format {version}, and this nymlink reads {_FORMAT}: use the nymlink that "
@@ -189,7 +189,9 @@ class Database:
             parts = set(map(tuple, self._connection.execute(_PARTS)))
             # Run no code from the file: it may come from anybody.
             if not _own_parts() <= parts or any(kind == "trigger" for kind, _, _ in parts):
-                raise ProjectError("its tables are not those of a project: it is damaged, or none", path=self.path)
+                raise ProjectError(
+                    "its tables are not those of a project: it is damaged, or not a project", path=self.path
+                )
 
 
 def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -203,7 +205,7 @@ def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 def _require_free(path: Path) -> None:
     if path.exists():
-        raise NotSavedError("there is such a file already: choose another name", path=path)
+        raise NotSavedError("the file exists already: choose another name", path=path)
 
 
 def _write_new(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
@@ -290,7 +292,7 @@ def _errors_in_words(path: Path) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         # The error message quotes a name in the file that is not valid text.
-        raise ProjectError(_damaged("a name in it is no text"), path=path) from error
+        raise ProjectError(_damaged("a name in it is not valid text"), path=path) from error
     except sqlite3.DatabaseError as error:
         name = getattr(error, "sqlite_errorname", "")
         if name == "SQLITE_FULL":

@@ -213,9 +213,9 @@ def checked_reviewer(name: str) -> str:
     """
     name = " ".join(name.split())
     if not name or len(name) > _LONGEST_REVIEWER:
-        raise InputError(f"a reviewer has a name, of {_LONGEST_REVIEWER} characters at most")
+        raise InputError(f"a reviewer needs a name of at most {_LONGEST_REVIEWER} characters")
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
-        raise InputError("the name of a reviewer has characters that are no text")
+        raise InputError("the name of a reviewer has invalid characters")
     return name
 
 
@@ -226,16 +226,16 @@ def check_decision(verdict: Verdict, targets: Sequence[Target], comment: str) ->
         InputError: verdict and targets do not go together, or the comment is too long.
     """
     if verdict not in VERDICTS:
-        raise InputError(f"a verdict is one of {', '.join(VERDICTS)}, not {str(verdict)[:40]!r}")
+        raise InputError(f"a verdict must be one of {', '.join(VERDICTS)}, not {str(verdict)[:40]!r}")
     if verdict == "concept" and not targets:
-        raise InputError("the verdict is concept, and there is no target: give one, or decide nil")
+        raise InputError("the verdict concept needs a target: give one, or decide nil")
     if verdict in ("nil", "open") and targets:
-        raise InputError(f"the verdict is {verdict}, and there are targets: leave them out, or decide concept")
+        raise InputError(f"the verdict {verdict} allows no targets: leave them out, or decide concept")
     if len(targets) > _MOST_TARGETS or len({target.concept_id for target in targets}) < len(targets):
-        raise InputError(f"targets are distinct concepts, {_MOST_TARGETS} at most")
+        raise InputError(f"targets must be distinct concepts, at most {_MOST_TARGETS}")
     if any(target.relation not in RELATIONS for target in targets):
-        raise InputError(f"the relation of a target is one of {', '.join(RELATIONS)}")
+        raise InputError(f"the relation of a target must be one of {', '.join(RELATIONS)}")
     if any(not target.concept_id.strip() for target in targets):
         raise InputError("a target has no concept_id")
     if len(comment) > _LONGEST_COMMENT:
-        raise InputError(f"a comment has {_LONGEST_COMMENT:,} characters at most")
+        raise InputError(f"a comment may have at most {_LONGEST_COMMENT:,} characters")

@@ -271,7 +271,7 @@ def export_project(
         OutputError: it cannot be written; nothing was changed.
     """
     if format not in export_formats():
-        raise InputError(f"a project is written as {', '.join(export_formats())}, not as {format[:40]!r}")
+        raise InputError(f"a project cannot be exported as {format[:40]!r}, only as {', '.join(export_formats())}")
     table = ProjectTable(project)
     rows = list(table.rows())
     # Read terms after the rows, because somebody may be adding a table with further terms.

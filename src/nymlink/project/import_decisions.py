@@ -217,7 +217,8 @@ def _known(target: Target, vocabulary: Vocabulary | None, unknown: dict[str, Non
 def _of_project(raw: bytes, beside: Path, name: str) -> list[StatedDecision]:
     """Read the decisions of an uploaded project file.
 
-    SQLite needs a file. It is made where projects are: if this process is killed, others could read it elsewhere.
+    SQLite needs a file. It is made in the folder of projects: if this process is killed and the file stays behind,
+    no one else can read it there.
     """
     with tempfile.TemporaryDirectory(prefix=".import-", dir=beside) as folder:
         path = Path(folder) / "project"

@@ -68,7 +68,7 @@ class Project:
         """
         title = " ".join(title.split()) or Path(path).name.removesuffix(ENDING)
         if len(title) > _LONGEST_TITLE:
-            raise InputError(f"a title has {_LONGEST_TITLE} characters at most")
+            raise InputError(f"a title may have at most {_LONGEST_TITLE} characters")
 
         def fill(connection: sqlite3.Connection) -> None:
             store_property(connection, "title", title)

@@ -149,7 +149,7 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     )
     mappings = tuple(_mappings(rows, path, problems))
     if not mappings:
-        raise InputError("no row of it is a mapping that can be used", path=path)
+        raise InputError("no usable mapping in the table", path=path)
     return MappingSet(
         file=decoded_name(path),
         mappings=mappings,

@@ -55,7 +55,7 @@ def read_vocabulary(
     options = options or ReadOptions()
     problems = problems if problems is not None else Problems()
     if not paths:
-        raise InputError("no source is given: name at least one file to read")
+        raise InputError("no source is given: name at least one file")
     # No format recognises headers that only the caller knows.
     otherwise = "table" if options.columns else None
     sources = [
@@ -117,7 +117,9 @@ def _check_options(sources: Sequence[tuple[Path, VocabularyFormat]], options: Re
         if not any(name in reader.options for _, reader in sources):
             able = " or ".join(known for known, reader in VOCABULARY_FORMATS if name in reader.options)
             path, reader = sources[0]
-            raise InputError(f"{FLAGS[name]} is for {able}, and this is {reader.name}: leave it out", path=path)
+            raise InputError(
+                f"{FLAGS[name]} applies to {able}, but this is {reader.name}: leave it out", path=path
+            )
 
 
 def _check_languages(sources: Sequence[tuple[Path, VocabularyFormat]], options: ReadOptions) -> None:

@@ -70,7 +70,7 @@ class DistinctIds:
             new = f"{document.id}:{self._copies[document.id] + 1}"
             if self.add(new):
                 break
-        problems.repair(path, line, f"another document of the id {document.id}: it is called {new}")
+        problems.repair(path, line, f"another document with the id {document.id}: renamed to {new}")
         return replace(document, id=new)
 
 

@@ -289,7 +289,7 @@ class BratWriter(DocumentWriter):
                 path = self._out / (name + ending)
                 path.write_text(content, encoding="utf-8", errors="replace", newline="")
         elif self._count > 1:
-            raise InputError("brat has two files for each document: give a folder, -o FOLDER")
+            raise InputError("brat writes two files for each document: give a folder, -o FOLDER")
         else:
             self._out.write(lines)
         return 0

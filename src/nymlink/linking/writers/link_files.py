@@ -130,7 +130,7 @@ def require_free_folder(path: Path) -> None:
     """
     require_place(path)
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise OutputError("a new or empty folder is needed for the files of documents", path=path)
+        raise OutputError("the files of documents need a new or empty folder", path=path)
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def open_file(path: Path) -> Iterator[TextIO]:
 
 
 def _encode_halves(error: UnicodeError) -> tuple[bytes, int]:
-    """Write bytes that were not UTF-8 when read unchanged, and any other surrogate as U+FFFD."""
+    """Write surrogates: those from bytes that were not UTF-8 as these bytes, any other as U+FFFD."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     character = error.object[error.start]

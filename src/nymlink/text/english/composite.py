@@ -41,6 +41,8 @@ class _Words(NamedTuple):
         prefixed: a word with a prefix that may also stand alone before "and": "hypo- and | hyperthyroidism".
         disorders: words that name a disorder by themselves; they share no words after the conjunction.
         dependent: words that are incomplete without the words before them: "endometrial hyperplasia or | cancer".
+        units: second words of a modifier: "squamous cell | neoplasms".
+        quantifiers: first words of a modifier: "several benign | tumors".
     """
 
     features: re.Pattern[str]

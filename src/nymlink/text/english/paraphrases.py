@@ -174,7 +174,7 @@ def _pathy(form: str) -> Iterator[str]:
 
 
 def _disorders(function: str) -> Iterator[str]:
-    """Yield disorders of a function, by its noun first."""
+    """Yield names of disorders of a function, the one with its noun first."""
     for word in _functions()[function]:
         yield from (f"{word} disorder", f"{word} disorders")
 

@@ -190,7 +190,7 @@ def merge(
 def _parts(vocabularies: Sequence[Vocabulary]) -> list[SourceTables]:
     """Collect the sources of all vocabularies, with distinct names."""
     if not vocabularies:
-        raise InputError("no vocabulary to merge: name at least one")
+        raise InputError("no vocabulary to merge: give at least one")
     parts: list[SourceTables] = []
     for vocabulary in vocabularies:
         for source, tables in vocabulary.parts():
