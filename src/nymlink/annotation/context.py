@@ -1,11 +1,11 @@
-"""Context of a mention: negated, uncertain, of the past, of somebody else.
+"""Context of a mention: negated, hypothetical, historical, or of a relative.
 
-``data/context_rules.tsv`` has what phrases say (``negated``, ``family``, ``hypothetical``, ``historical``), where
-the mentions stand of which they say it (``after`` the phrase, right after it, ``next``, or ``before`` it), the
-phrases, and why they are there. Phrases of ``ending`` end what was said before them: those with ``negated`` a
-denial, those with ``clause`` not what is said of relatives; those with ``subject`` and ``verb`` only behind a
-mention, a comma or "and". Phrases of ``nothing`` say nothing, though they hold a phrase that does. In forms, the
-word behind a mention says whether it is there: "Seizures: No".
+The rules are in ``data/context_rules.tsv``. Each has a flag (``negated``, ``family``, ``hypothetical``,
+``historical``), the place of the mentions (``after`` the phrase, ``next``: directly after it, or ``before`` it),
+the phrases, and a reason. A phrase with the flag ``ending`` ends the reach of phrases before it: with ``negated``,
+of denials only; with ``clause``, of all but those of relatives; with ``subject`` or ``verb``, only after a
+mention, a comma or "and". A phrase with the flag ``nothing`` has no effect, and hides the shorter phrases within
+it. In forms, the word after a finding is its value: "Seizures: No".
 
 After Harkema et al., "ConText: an algorithm for determining negation, experiencer, and temporal status from
 clinical reports", Journal of Biomedical Informatics 42 (2009).
@@ -33,12 +33,12 @@ Direction = Literal["after", "next", "before", "clause", "negated", "subject", "
 
 
 class Rule(NamedTuple):
-    """A phrase that says something of mentions.
+    """A phrase that sets a flag of mentions.
 
     Attributes:
-        words: of the phrase, in lower case.
-        flag: what it says; ``ending`` and ``nothing`` for phrases that say nothing.
-        direction: on which side of it the mentions stand; of an ending, what it ends.
+        words: words of the phrase, in lower case.
+        flag: the flag; ``ending`` and ``nothing`` for phrases that set none.
+        direction: place of the mentions; for an ending, what it ends.
     """
 
     words: tuple[str, ...]
@@ -62,7 +62,7 @@ _SENTENCE_END: Final = re.compile(
     rf"(?:(?<=[^A-Z\s][.!?])|(?<=[A-Z]{{2}}[.!?]))[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|{LINE_END}"
 )
 _DIVIDING: Final = re.compile(r",|\band\b|\bor\b")
-"""Stands between a denied finding and the verb of the next clause."""
+"""Separator between a denied finding and the verb of the next clause."""
 _AND: Final = re.compile(r"\band\b")
 
 _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
@@ -72,24 +72,25 @@ _VALUE: Final = re.compile(
     rf"(?=\s*(?:$|[,;.)(/{CELL_END}{LINE_END}]))",
     re.IGNORECASE,
 )
-"""What a form says behind a finding."""
+"""Value after a finding in a form."""
 _MARK: Final = re.compile(r"(?:(?P<no>[(\[]\s?[-–−]?\s?[)\]]|[☐✗✘])|(?P<yes>[(\[]\s?[+xX✓]\s?[)\]]|[☑☒✓✔]))\s?$")
-"""What a form says before a finding: "(-) cough", "[x] ataxia"."""
+"""Value before a finding in a form: "(-) cough", "[x] ataxia"."""
 _LONGEST_VALUE: Final = 30
 _LONGEST_MARK: Final = 6
 
 _REACH: Final = 12
-"""Words that a phrase reaches at most."""
+"""Largest distance in words from a phrase to a mention."""
 
 _NEAREST: Final = 5
-"""Words between a denial and the first mention that it denies, at most: further away it denies a verb."""
+"""Largest number of words from a denial to the first mention after it; a denial with a larger distance denies a
+verb."""
 
 ENDING: Final = "ending"
 NOTHING: Final = "nothing"
 
 
 class _Found(NamedTuple):
-    """A phrase of a rule in a sentence: its first word and one past its last, and what it says."""
+    """A phrase in a sentence: its first word, one past its last, and its rule."""
 
     first: int
     last: int
@@ -97,16 +98,16 @@ class _Found(NamedTuple):
 
 
 def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] = FLAGS) -> list[Context]:
-    """Tell what the sentences of mentions say of them.
+    """Read the context of mentions from their sentences.
 
-    A phrase ("no", "mother", "if") says something of the mentions on its side in its sentence, up to a word that
-    ends it ("but"), or twelve words away. Of phrases that hold each other the longest counts; phrases within a
-    mention ("absent speech") do not count.
+    A phrase ("no", "mother", "if") sets its flag for the mentions on its side of the sentence, up to twelve words
+    away and up to an ending ("but"). Of nested phrases the longest counts; phrases within a mention ("absent
+    speech") do not count.
 
     Args:
-        text: of a document.
-        mentions: with offsets, in their order; of one without any nothing is told.
-        flags: what is told, of :data:`~nymlink.linking.link.FLAGS`.
+        text: text of a document.
+        mentions: its mentions; those without offsets get no context.
+        flags: flags to read, of :data:`~nymlink.linking.link.FLAGS`.
     """
     contexts = [Context()] * len(mentions)
     text = mark_lines(text)
@@ -135,14 +136,14 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
 
 
 class _Value(NamedTuple):
-    """What a form says of a finding, and where."""
+    """The value of a finding in a form: whether it denies the finding, and its span."""
 
     denies: bool
     span: tuple[int, int]
 
 
 def _value(text: str, begin: int, stop: int) -> _Value | None:
-    """Read what a form says behind or before a mention; ``None`` where it says nothing."""
+    """Read the value after or before a mention; ``None`` if there is none."""
     found = _VALUE.match(text, stop, stop + _LONGEST_VALUE)
     if found is None:
         found = _MARK.search(text, max(begin - _LONGEST_MARK, 0), begin)
@@ -153,10 +154,10 @@ class _Sentence:
     """The phrases of a sentence.
 
     Args:
-        text: of the document.
-        start: offset of the sentence.
-        end: of its end.
-        taken: stretches whose words say nothing of others: mentions, and values of forms.
+        text: text of the document.
+        start: offset of the first character of the sentence.
+        end: offset one past its last character.
+        taken: spans whose words set no flags of other mentions: mentions, and values of forms.
     """
 
     def __init__(self, text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) -> None:
@@ -175,7 +176,7 @@ class _Sentence:
         self._first_endings = [phrase.first for phrase in self._endings]
 
     def said_of(self, begin: int, stop: int, flags: Collection[str]) -> dict[str, str]:
-        """Tell what is said of a mention: flag → the phrase that says so."""
+        """Collect the flags of a mention: flag → the phrase that sets it."""
         said: dict[str, str] = {}
         if not self._found:
             return said
@@ -190,13 +191,13 @@ class _Sentence:
         return said
 
     def _is_taken(self, phrase: _Found) -> bool:
-        """Whether all of a phrase stands in a mention or a value."""
+        """Whether a phrase lies within a mention or a value."""
         start, end = self._begins[phrase.first], self._ends[phrase.last - 1]
         before = bisect_right(self._starts_of_taken, start)
         return before > 0 and self._last_taken[before - 1] >= end
 
     def _reaches(self, phrase: _Found, first: int, last: int) -> bool:
-        """Whether a phrase says what it says of the mention of the words from ``first`` to ``last``."""
+        """Whether a phrase reaches the mention of the words from ``first`` to ``last``."""
         direction = phrase.rule.direction
         if direction == "before":
             between = range(last, phrase.first)
@@ -218,7 +219,7 @@ class _Sentence:
         return bisect_left(self._begins, self._starts_of_taken[place]) - phrase.last
 
     def _ends_phrase(self, ending: _Found, phrase: _Found, mention: int) -> bool:
-        """Whether an ending between a phrase and a mention ends what the phrase says.
+        """Whether an ending between a phrase and a mention ends the reach of the phrase.
 
         Args:
             ending: the ending.
@@ -245,7 +246,7 @@ class _Sentence:
 
 
 def _sentences(text: str, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the sentences in which mentions begin, at these offsets in order."""
+    """Yield the sentences that contain one of the given offsets, which are in order."""
     if not begins:
         return
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
@@ -256,7 +257,7 @@ def _sentences(text: str, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _phrases(words: Sequence[str]) -> list[_Found]:
-    """List the phrases of rules among words, by their first, but for those that a longer one holds."""
+    """List the phrases of rules among words, in order, without those within a longer one."""
     rules = rules_by_first_word()
     found = [
         _Found(place, place + len(rule.words), rule)

@@ -1,7 +1,7 @@
 """Find names whose words are shared in a coordination: "short and broad thumbs", "cysts of the liver and kidney".
 
-The parts of a coordination are conjuncts; what stands before the first of them belongs to each ("cysts of"), and
-what stands behind the last ("thumbs"). At least two must be names with it, because "and" joins much else.
+The parts of a coordination are conjuncts. The words before the first ("cysts of") and after the last ("thumbs")
+belong to each. At least two conjuncts must form names with these words, because "and" joins many other phrases.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from nymlink.annotation.tokens import MASK, Kind, Token
 from nymlink.annotation.windows import Hit, Spans
 
 _LONGEST: Final = 3
-"""Words of a conjunct, and of what follows the last."""
+"""Most words of a conjunct, and of the shared words after the last."""
 
 _SHARED: Final = 4
-"""Words before the first conjunct that belong to each."""
+"""Most shared words before the first conjunct."""
 
 _MOST: Final = 6
-"""Conjuncts."""
+"""Most conjuncts."""
 
 _GENITIVE: Final = "s"
-"""Word that is left of a genitive: "Crohn's and Alzheimer's disease"."""
+"""Token of the genitive in "Crohn's and Alzheimer's disease"."""
 
 
 class _Group(NamedTuple):
-    """Names found in a coordination, and where it stands."""
+    """Names found in a coordination, and its span."""
 
     hits: list[Hit]
     start: int
@@ -39,14 +39,14 @@ class _Group(NamedTuple):
 
 
 def find_coordinations(tokens: Sequence[Token], table: NameTable, chooser: NameChooser, names: Spans) -> list[Hit]:
-    """Find the names that conjuncts are with what they share, in coordinations that do not overlap.
+    """Find the names that conjuncts form with their shared words, in coordinations that do not overlap.
 
     Args:
-        tokens: of a text.
+        tokens: tokens of a text.
         table: digests of names.
         chooser: chooses among names.
-        names: found in the text already: a conjunct that is a name by itself shares nothing, unless there are but
-            two ("ovarian cysts or fibroma").
+        names: names found already. A conjunct that is a name by itself shares no words, unless there are only two
+            conjuncts ("ovarian cysts or fibroma").
     """
     groups = [
         group
@@ -64,7 +64,7 @@ def find_coordinations(tokens: Sequence[Token], table: NameTable, chooser: NameC
 
 
 def has_conjunction(tokens: Sequence[Token], hit: Hit) -> bool:
-    """Whether a name goes over an "and"."""
+    """Whether a name contains an "and"."""
     first = bisect_right(tokens, hit.start, key=_start)
     inside = takewhile(lambda token: token.start < hit.end, islice(tokens, first, None))
     return any(token.word.kind == Kind.CONJUNCTION for token in inside)
@@ -75,7 +75,7 @@ def _start(token: Token) -> int:
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield stretches without a break that have a conjunction."""
+    """Yield runs of tokens without a break, with a conjunction."""
     clause: list[Token] = []
     joined = False
     for token in tokens:
@@ -91,7 +91,7 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _coordinations(clause: Sequence[Token]) -> Iterator[list[list[Token]]]:
-    """Yield the parts between commas and conjunctions, from each first one that may be to each last one."""
+    """Yield the parts between commas and conjunctions, for each possible first and last part."""
     parts: list[list[Token]] = [[]]
     joints: list[Kind] = []
     for token in clause:
@@ -123,7 +123,7 @@ def _is_conjunct(words: Sequence[Token]) -> bool:
 def _groups(
     parts: Sequence[Sequence[Token]], table: NameTable, chooser: NameChooser, names: Spans
 ) -> Iterator[_Group]:
-    """Yield the groups of names in a coordination, for each way to tell what is shared."""
+    """Yield the groups of names in a coordination, for each choice of the shared words."""
     first, last = list(parts[0]), _without_glue(parts[-1])
     middle = [_without_glue(part) for part in parts[1:-1]]
     tail = last[: next((place for place, token in enumerate(last) if token.word.kind != Kind.WORD), len(last))]
@@ -151,12 +151,12 @@ def _says_nothing(words: Sequence[Token]) -> bool:
 
 
 def _is_name(words: Sequence[Token], names: Spans) -> bool:
-    """Whether a name that was found stands in words."""
+    """Whether a name found already lies within some words."""
     return names.lie_in(words[0].start, words[-1].end)
 
 
 def _begins(part: Sequence[Token], token: Token) -> bool:
-    """Whether a word is the first of its phrase: no word of a name stands right before it, but for a qualifier."""
+    """Whether a word begins its phrase: no word of names precedes it, except a qualifier."""
     place = part.index(token)
     before = part[place - 1].word if place else None
     return before is None or before.kind != Kind.WORD or before.qualifier or not before.form

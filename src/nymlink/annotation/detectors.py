@@ -1,4 +1,4 @@
-"""Detectors of mentions from other packages, and what they find."""
+"""Detectors of mentions from other packages, and links of the mentions that they find."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nymlink.linking.linker import Linker
 
 
 class Detector(Protocol):
-    """Finds mentions in texts, without saying what they mean."""
+    """Finds mentions in texts, without concepts."""
 
     def detect(self, texts: Sequence[str]) -> list[tuple[Mention, ...]]:
         """List the mentions of each text, with their offsets, in order."""
@@ -24,7 +24,7 @@ class Detector(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DetectedFinder:
-    """Links the mentions of a detector; without one, those that documents come with.
+    """Links the mentions of a detector or, without one, those of the documents.
 
     Attributes:
         linker: links the mentions.
@@ -49,11 +49,11 @@ class DetectedFinder:
         return [list(map(self._checked, links)) for links in self.linker.link_documents(documents)]
 
     def _checked(self, link: Link) -> Link:
-        """Take a link that is not sure enough, or to a concept that is not looked for, to be NIL."""
+        """Make a link NIL if its confidence is too low or its concept is not wanted."""
         return link if self.is_wanted(link) else replace(link, nil=True)
 
     def is_wanted(self, link: Link) -> bool:
-        """Whether a link is sure enough, and to a concept that is looked for."""
+        """Whether the confidence of a link is sufficient and its concept is wanted."""
         if link.confidence is not None and link.confidence < self.min_confidence:
             return False
         if self.concepts is None:

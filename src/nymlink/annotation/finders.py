@@ -1,4 +1,4 @@
-"""Find mentions in texts: names, and phrases that are nearly names."""
+"""Find mentions in texts: names, and phrases that are similar to names."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DictionaryFinder:
         return [self._links(document) for document in documents]
 
     def _links(self, document: Document) -> list[Link]:
-        # Two names of a concept may be in the same words, as in a coordination: the first is kept.
+        # A coordination may have two names of a concept in the same words: keep the first.
         found: dict[tuple[int, int, int], Link] = {}
         for offset, text in segments_of(document.text):
             for hit in self.matcher.find(text, min_confidence=self.min_confidence, overlaps=self.overlaps):
@@ -95,20 +95,20 @@ class DictionaryFinder:
 
 
 _LONGEST: Final = 6
-"""Words of the longest phrase."""
+"""Most words of a phrase."""
 
 
 def phrases_of(text: str, lexicon: Lexicon, taken: Sequence[Mention]) -> Iterator[Mention]:
-    """Yield the phrases of a text in which nothing was found yet.
+    """Yield the phrases of a text outside the mentions found already.
 
-    They are runs of words between function words, verbs and punctuation, without what stands at their ends and is
-    in no name; and two such runs with a preposition between them. Each has a word of names that is not of general
+    A phrase is a run of words between function words, verbs and punctuation, without words at its ends that occur
+    in no name; or two such runs with a preposition between them. Each has a word of names that is not general
     language.
 
     Args:
         text: a text.
-        lexicon: of the words of names.
-        taken: mentions that were found.
+        lexicon: words of names.
+        taken: mentions found already.
     """
     runs: list[list[Token]] = [[]]
     joined: set[int] = set()
@@ -133,7 +133,7 @@ def phrases_of(text: str, lexicon: Lexicon, taken: Sequence[Mention]) -> Iterato
 
 
 def _free(tokens: Sequence[Token], taken: Sequence[Mention]) -> list[bool]:
-    """Tell which tokens stand in no mention."""
+    """Whether each token lies outside all mentions."""
     spans = iter(sorted((mention.start or 0, mention.end or 0) for mention in taken))
     free = []
     start, end = next(spans, (len(tokens) and tokens[-1].end + 1, 0))
@@ -145,7 +145,7 @@ def _free(tokens: Sequence[Token], taken: Sequence[Mention]) -> list[bool]:
 
 
 def _trimmed(run: Sequence[Token]) -> list[Token]:
-    """Leave out words at both ends that are in no name."""
+    """Remove words at both ends that occur in no name."""
     known = [place for place, token in enumerate(run) if token.word.form]
     return list(run[known[0] : known[-1] + 1]) if known else []
 
@@ -158,7 +158,7 @@ def _may_mean(run: Sequence[Token], lexicon: Lexicon) -> bool:
 
 
 def _is_telling(word: Word, lexicon: Lexicon) -> bool:
-    """Whether a word of names says more than a word of general language does."""
+    """Whether a word occurs in names and is not general language."""
     if not word.form or word.qualifier or word.empty or word.wrong or not word.text.isalpha():
         return False
     return not lexicon.rules.is_ordinary(word.text)
@@ -171,7 +171,7 @@ def _mention(text: str, run: Sequence[Token]) -> Mention:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyFinder:
-    """Finds names first; where it finds none, phrases whose links are sure enough.
+    """Finds names, and elsewhere phrases that are linked with sufficient confidence.
 
     Attributes:
         dictionary: finds names.
@@ -189,7 +189,7 @@ class FuzzyFinder:
             list(phrases_of(document.text, lexicon, [link.mention for link in links]))
             for document, links in zip(documents, found, strict=True)
         ]
-        # A phrase is linked by itself, once: what it stands in makes no difference.
+        # A phrase is linked once for all documents, because its context has no effect.
         texts = list(dict.fromkeys(phrase.text for own in phrases for phrase in own))
         [links_of_texts] = self.linked.find([Document("", "", tuple(map(Mention, texts)))])
         link_of = {text: link for text, link in zip(texts, links_of_texts, strict=True) if self._is_meant(link)}
@@ -199,7 +199,7 @@ class FuzzyFinder:
         ]
 
     def _is_meant(self, link: Link) -> bool:
-        """Whether a link is sure enough, and to more than a qualifier ("two proximal", Proximal)."""
+        """Whether a link has a concept, no contradiction, and matched more than a qualifier."""
         best = link.best
         if best is None or best.contradiction is not None:
             return False
@@ -210,7 +210,7 @@ class FuzzyFinder:
     def _merged(
         self, document: Document, links: list[Link], phrases: Sequence[Mention], link_of: dict[str, Link]
     ) -> list[Link]:
-        """Add the surest links of phrases that do not overlap to those of names."""
+        """Add the most confident links of phrases, without overlaps, to those of names."""
         chosen: list[Link] = []
         spans: list[tuple[int, int]] = []
         for phrase in sorted(phrases, key=lambda phrase: -(link_of[phrase.text].confidence or 0.0)):

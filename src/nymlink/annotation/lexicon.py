@@ -1,4 +1,4 @@
-"""The lexicon of a matcher: what it knows of the words of a vocabulary, and of those that are none."""
+"""The lexicon of a matcher: properties of words, in the names of a vocabulary or not."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nymlink.annotation.word_classes import WordRules, without_accents
 from nymlink.index.entries.sorted_texts import map_texts, save_texts
 
 _MOST: Final = 1 << 17
-"""Words of texts that are remembered; beyond that they are looked up anew."""
+"""Most words of texts kept in memory."""
 
 AND: Final = "&"
-"""Stands in names for "and" and the like."""
+"""Lemma of "and" and similar words."""
 
 
 @dataclass(slots=True)
@@ -26,10 +26,10 @@ class Lexicon:
     """The words of a vocabulary by their lemmas.
 
     Attributes:
-        rules: of the language.
-        lemmas: large_string (L): lemmas of words that names have.
-        forms: large_string (L): the lemma that stands for the class of derived forms of each.
-        senses: large_string (L): the lemma that stands for the words that may stand for each.
+        rules: rules of the language.
+        lemmas: large_string (L): lemmas of the words of names.
+        forms: large_string (L): for each, the representative of its class of derived forms.
+        senses: large_string (L): for each, the representative of its class of words with the same sense.
     """
 
     FILES: ClassVar = ("lemmas.arrow", "forms.arrow", "senses.arrow")
@@ -65,7 +65,7 @@ class Lexicon:
         )
 
     def find(self, surface: str) -> Word:
-        """Look up what is known of a word, as it is written."""
+        """Look up the properties of a word, as written."""
         try:
             return self._found[surface]
         except KeyError:
@@ -108,13 +108,13 @@ class Lexicon:
         )
 
     def _derived(self, lemma: str) -> str | None:
-        """Find the lemma of a name that an unknown lemma is derived from, or has a root in common with."""
+        """Find the lemma of names from which an unknown lemma is derived, or with the same root."""
         if len(lemma) >= _SHORTEST and (relative := self._by_root.get(self.rules.root(lemma))) is not None:
             return relative
         return next((noun for noun in self.rules.nouns(lemma) if noun in self._classes), None)
 
     def _substitute(self, lemma: str) -> str | None:
-        """Find the lemma of a name for which an unknown lemma may stand."""
+        """Find a lemma of names with the same sense as an unknown lemma."""
         groups = (group for group in self.rules.groups() if lemma in group)
         return next((other for group in groups for other in sorted(group) if other in self._classes), None)
 
@@ -135,7 +135,7 @@ class Lexicon:
 
 
 _SHORTEST: Final = 4
-"""Letters of the shortest word that may have relatives: a longer one has more to be told by."""
+"""Number of letters of the shortest word with relatives; shorter ones match too much."""
 
 
 def _key(level: str, lemma: str) -> int:

@@ -1,4 +1,4 @@
-"""The matcher: finds names in texts, with the abbreviations that a document defines; its cache."""
+"""The matcher: finds names in texts, including abbreviations that a document defines; its cache."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 def glosses(text: str, definitions: Iterable[Definition]) -> list[tuple[int, int]]:
-    """List the brackets that hold nothing but a short form, in order: a name may go on behind one."""
+    """List the brackets with only a short form, in order; a name may continue after such a bracket."""
     found = {
         (definition.short_start - 1, definition.short_end + 1)
         for definition in definitions
@@ -51,7 +51,7 @@ def glosses(text: str, definitions: Iterable[Definition]) -> list[tuple[int, int
 
 
 def carry_through(text: str, definitions: Sequence[Definition], hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Yield short forms whose long form is a name, where they stand, and their plurals."""
+    """Yield the occurrences of short forms whose long form is a name, and of their plurals."""
     standing = _Standing(hits)
     meant: dict[str, Hit] = {}
     for definition in {definition.short: definition for definition in definitions}.values():
@@ -65,7 +65,7 @@ def carry_through(text: str, definitions: Sequence[Definition], hits: Sequence[H
 
 
 class _Standing:
-    """The hits of a text, among which that is found which covers a stretch."""
+    """The hits of a text, to find one that covers a span."""
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         self._ordered = sorted(enumerate(hits), key=lambda numbered: numbered[1].start)
@@ -73,7 +73,7 @@ class _Standing:
         self._ends = list(accumulate((hit.end for _, hit in self._ordered), max))
 
     def covering(self, start: int, end: int) -> Hit | None:
-        """Return the first of the hits that covers a stretch; ``None`` where none does."""
+        """Return the first hit that covers a span; ``None`` for none."""
         found: list[tuple[int, Hit]] = []
         place = bisect_right(self._starts, start)
         while place > 0 and self._ends[place - 1] >= end:
@@ -87,12 +87,12 @@ _PART: Final = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
 
 
 def _parts(text: str, hit: Hit) -> list[tuple[int, int]]:
-    """List the stretches between the commas of a hit."""
+    """List the spans between the commas of a hit."""
     return [match.span() for match in _PART.finditer(text, hit.start, hit.end)]
 
 
 def _with_bracket(text: str, hit: Hit) -> int:
-    """Find the end of a hit, behind the bracket that closes one in it."""
+    """Extend the end of a hit over the bracket that closes its own opening bracket."""
     written = text[hit.start : hit.end]
     closes = text[hit.end : hit.end + 1]
     opens = {")": "(", "]": "["}.get(closes)
@@ -104,12 +104,12 @@ _LANGUAGE: Final = "en"
 
 @dataclass(slots=True)
 class Matcher:
-    """Finds the names of a vocabulary in texts, whatever the order and the forms of their words.
+    """Finds the names of a vocabulary in texts, with their words in any order and form.
 
     Attributes:
-        vocabulary: of the names.
-        lexicon: of their words.
-        table: of their digests.
+        vocabulary: the vocabulary.
+        lexicon: words of its names.
+        table: digests of its names.
     """
 
     vocabulary: Vocabulary
@@ -129,16 +129,16 @@ class Matcher:
 
     @classmethod
     def build(cls, vocabulary: Vocabulary, *, language: str | None = _LANGUAGE, progress: bool = False) -> Self:
-        """Make a matcher of the names of a vocabulary in a language, and of those whose language is unknown."""
+        """Make a matcher of the names in a language, and of names in an unknown language."""
         names = names_of(vocabulary, language)
         lexicon = build_lexicon(names, rules_for_words(language), progress=progress)
         return cls(vocabulary, lexicon, build_table(names, lexicon, vocabulary, progress=progress))
 
     def restricted(self, allowed: Bools) -> Matcher:
-        """Look for some names only.
+        """Restrict the matcher to some names.
 
         Args:
-            allowed: bool (N): whether each name of the vocabulary is looked for.
+            allowed: bool (N): whether to find each name of the vocabulary.
         """
         matcher = replace(self)
         matcher.chooser = NameChooser(self.vocabulary, self.table, self.lexicon, allowed)
@@ -146,7 +146,7 @@ class Matcher:
         return matcher
 
     def concept(self, hit: Hit) -> int:
-        """Return the row of the concept that a hit means."""
+        """Return the row of the concept of a hit."""
         return int(self._concept_of_name[hit.choice.row])
 
     def find(
@@ -160,8 +160,8 @@ class Matcher:
 
         Args:
             text: a text.
-            min_confidence: hits of less confidence are left out.
-            overlaps: whether hits may overlap; else those of most words are chosen, and only names of one
+            min_confidence: least confidence of a hit.
+            overlaps: whether hits may overlap; otherwise those with most words are kept, and only names of one
                 coordination share words.
         """
         reading = read(text)
@@ -187,11 +187,11 @@ class Matcher:
         windows += (
             hit._replace(end=_with_bracket(text, hit))
             for hit in admitted(find_punctuated(unskipped, self.table, self.chooser))
-            # A list of names is no name.
+            # Skip lists of names.
             if not all(part in stretches for part in _parts(text, hit))
         )
         chosen = windows if overlaps else longest(windows)
-        # A name with "and" in it does not hide its parts.
+        # The parts of a name with "and" are found, too.
         hiding = Spans(hit for hit in chosen if not has_conjunction(tokens, hit))
         shared = admitted(find_coordinations(tokens, self.table, self.chooser, Spans(chosen)))
         chosen += [hit for hit in shared if not hiding.cover(hit)]
@@ -227,9 +227,9 @@ VERSION: Final = 3
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:
-    """Open the matcher of an index, building it first where the cache has none (seconds).
+    """Open the matcher of an index; build it first if the cache has none (seconds).
 
-    Of an index in memory the matcher is built anew. Where the cache cannot be written, a warning says so.
+    The matcher of an index in memory is always built. A warning is given if the cache cannot be written.
     """
     vocabulary = index.vocabulary
     if index.directory is None:

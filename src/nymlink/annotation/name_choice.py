@@ -1,4 +1,4 @@
-"""Choose among equal names; recognise names of products, which follow stricter rules."""
+"""Choose among names with the same words; names of products follow stricter rules."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nymlink.vocabulary.concepts import KINDS, Name
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LETTERS: Final = re.compile(r"[^\W\d_]{3,}")
-"""Words that lists have: shorter ones are none."""
+"""Pattern of the words of lists; shorter words are ignored."""
 
 _REMEMBERED: Final = 1 << 16
 
 _LOOKED_AT: Final = 2000
-"""Concepts by which it is told what types of concepts are products."""
+"""Number of concepts inspected to find the types of products."""
 
 _MOST: Final = 0.5
 """Share of the concepts of a type that are called after products, from which on all of the type are products. Of
@@ -32,15 +32,15 @@ of MEDIC 0.1."""
 
 
 class Products:
-    """Knows which concepts of a vocabulary are products.
+    """Recognises the concepts of a vocabulary that are products.
 
     Args:
         vocabulary: the vocabulary.
-        rules: of the language of its names.
+        rules: rules of the language of its names.
 
     Attributes:
-        is_called_so: whether a concept, by its id, is called after a product.
-        has_such_type: whether a concept, by its id, is of a type of products.
+        is_called_so: whether the name of a concept, given by id, is that of a product.
+        has_such_type: whether the semantic type of a concept, given by id, is one of products.
     """
 
     def __init__(self, vocabulary: Vocabulary, rules: WordRules) -> None:
@@ -85,12 +85,12 @@ _LOOSE: Final = ("related", "narrow", "broad")
 
 
 class Choice(NamedTuple):
-    """The name that a phrase means.
+    """The name chosen for a phrase.
 
     Attributes:
-        row: of the name in the vocabulary.
-        level: at which the phrase has its words.
-        confidence: how sure it is, 0 to 1.
+        row: row of the name in the vocabulary.
+        level: level of agreement between phrase and name.
+        confidence: confidence, 0 to 1.
     """
 
     row: int
@@ -102,9 +102,9 @@ class NameChooser:
     """Chooses among the names of a table.
 
     Args:
-        vocabulary: of the names.
-        table: digests of the names.
-        lexicon: of their words.
+        vocabulary: the vocabulary.
+        table: digests of its names.
+        lexicon: words of its names.
         allowed: bool (N): names that may be chosen; ``None`` for all.
     """
 
@@ -121,7 +121,7 @@ class NameChooser:
         self._chosen: dict[tuple[int, tuple[str, ...]], Choice | None] = {}
 
     def choose(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
-        """Choose the name that tokens mean, among those with their digest; ``None`` for none."""
+        """Choose the name of some tokens among those with their digest; ``None`` for none."""
         key = (digest, tuple(token.surface for token in tokens))
         if key not in self._chosen:
             if len(self._chosen) >= _REMEMBERED:
@@ -130,7 +130,7 @@ class NameChooser:
         return self._chosen[key]
 
     def choose_written(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
-        """Choose the name that is written like tokens, signs included; ``None`` for none."""
+        """Choose the name with the spelling of some tokens, including signs; ``None`` for none."""
         writing = _writing(tokens)
         for level, row in self._table.find(digest):
             if level != Level.EXACT or (self._allowed is not None and not self._allowed[row]):
@@ -146,7 +146,7 @@ class NameChooser:
         return [word.sense for word in self._name(choice.row)[1]] == [token.word.sense for token in tokens]
 
     def is_other_part(self, choice: Choice, word: Word, after: Word) -> bool:
-        """Whether the word behind a phrase makes its last word another thing: "hypoplastic ear | lobe"."""
+        """Whether the next word changes what the last word of a phrase names: "hypoplastic ear | lobe"."""
         return after.form != 0 and self.rules.is_part(after.text) and len(self._name(choice.row)[1]) > 1
 
     def last_word(self, choice: Choice) -> Word:
@@ -154,7 +154,7 @@ class NameChooser:
         return self._name(choice.row)[1][-1]
 
     def is_product(self, choice: Choice) -> bool:
-        """Whether a name is of a concept of a type of products."""
+        """Whether the concept of a name has a semantic type of products."""
         return self._products.has_such_type(self._name(choice.row)[0].concept_id)
 
     def _choose(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
@@ -185,7 +185,7 @@ class NameChooser:
         return name, words_of_name(tokens)
 
     def _confidence(self, level: Level, name: Name, of_name: Sequence[Word], tokens: Sequence[Token]) -> float:
-        """Estimate how sure it is that tokens mean a name; 0 where they do not."""
+        """Estimate the confidence that tokens mean a name; 0 if they do not."""
         words = [token.word for token in tokens]
         confidence = LEVELS[level]
         if name.kind in _LOOSE:
@@ -219,7 +219,7 @@ class NameChooser:
         return 1.0 if of_noun else FACTORS["ordinary"]
 
     def _is_odd(self, name: Name, of_name: Word, word: Word) -> bool:
-        """Whether a word of general language is a name that says nothing of its concept ("included")."""
+        """Whether a word of general language is a name without relation to its concept ("included")."""
         rules = self._lexicon.rules
         if name.kind == "preferred" or rules.is_clinical(word.text):
             return False
@@ -243,7 +243,7 @@ def is_acronym(text: str) -> bool:
 
 
 def _is_written_so(tokens: Sequence[Token], name: str) -> bool:
-    """Whether a phrase is an abbreviation as the vocabulary writes it, or its plural."""
+    """Whether a phrase is an abbreviation with the spelling of the vocabulary, or its plural."""
     if len(name) < _SHORTEST_ACRONYM or len(tokens) != 1:
         return False
     written = name.replace("-", "")

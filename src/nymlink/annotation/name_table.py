@@ -1,4 +1,4 @@
-"""Names by the digests of their words."""
+"""Look up names by digests of their words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 class Level(IntEnum):
-    """How the words of a phrase and of a name agree, in any order."""
+    """Level of agreement between the words of a phrase and of a name, in any order."""
 
     EXACT = 1
     """The same words: singular or plural, British or American."""
@@ -36,16 +36,16 @@ class Level(IntEnum):
 
 
 _CORE_SALT: Final = 0x9E3779B97F4A7C15
-"""Added to digests without empty words, to tell them from those of whole names."""
+"""Added to digests of informative words, to separate them from digests of whole names."""
 
 LONGEST: Final = 10
-"""Words of the longest name that is looked for."""
+"""Most words of a name to find."""
 
 
 def name_digests(words: Sequence[Word]) -> list[tuple[Level, int]]:
     """Digest the words of a name at each level at which it may be found.
 
-    Names of one word are found by it and its derived forms only: there are too many words that may stand for one.
+    Names of one word are not found by words with the same sense, because these match too much.
     """
     if not words or len(words) > LONGEST:
         return []
@@ -62,39 +62,39 @@ def name_digests(words: Sequence[Word]) -> list[tuple[Level, int]]:
 
 
 def core_digest(forms: int) -> int:
-    """Digest the words that are left of a name, by the sum of the keys of their forms."""
+    """Digest the informative words of a name, from the sum of the keys of their forms."""
     return (_CORE_SALT + forms) & MASK
 
 
 _SHORTEST_CORE: Final = 4
-"""Letters of the shortest word that a name is found by alone, when others are left out."""
+"""Number of letters of the shortest word that may be the only informative one."""
 
 
 def says_something(words: Sequence[Word]) -> bool:
-    """Whether words say more than that something is wrong, how much, when or where."""
+    """Whether words contain more than qualifiers and words for an abnormality."""
     if len(words) == 1 and len(words[0].text) < _SHORTEST_CORE:
         return False
     return not all(word.qualifier or word.wrong or word.kind == Kind.CONJUNCTION for word in words)
 
 
 _SPARSE: Final = 16
-"""Places of the filter for each digest, so that few digests of no name pass it."""
+"""Places of the filter for each digest; with more places, fewer wrong digests pass."""
 
 _SMALLEST, _LARGEST = 10, 28
-"""Bits of the number of a place in the smallest and in the largest filter."""
+"""Bits of the smallest and the largest filter."""
 
 
 @dataclass(slots=True)
 class NameTable:
-    """K digests of names in order, and a filter that most other digests do not pass.
+    """K digests of names in order, and a filter that rejects most other digests.
 
     Attributes:
         digests: uint64 (K), ascending.
         levels: uint8 (K): the level of each.
         rows: int32 (K): the row of its name in the vocabulary.
-        filter: uint8 (2**b): whether a digest has these first b bits.
-        places: the filter, whose items are read faster.
-        shift: by how many bits a digest is shifted to its place in the filter.
+        filter: uint8 (2**b): whether any digest begins with these b bits.
+        places: the filter as a memory view, whose items are read faster.
+        shift: number of bits by which a digest is shifted to its place in the filter.
     """
 
     FILES: ClassVar = ("digests.npy", "levels.npy", "rows.npy", "filter.npy")
@@ -128,7 +128,7 @@ class NameTable:
         return cls(digests, levels, np.array([row for _, _, row in entries], np.int32)[order], places)
 
     def passes(self, digest: int) -> int:
-        """Whether there may be names with a digest; 0 where there are none."""
+        """Whether names with a digest may exist; 0 if there are none."""
         return self.places[digest >> self.shift]
 
     def find(self, digest: int) -> list[tuple[Level, int]]:
@@ -160,11 +160,11 @@ class NameTable:
 
 
 _MOST: Final = 20
-"""Concepts that may have a word in their names which alone is a name without the empty ones."""
+"""Most concepts with a word that may be the only informative word of a name."""
 
 
 class NameWords(NamedTuple):
-    """A name as it is read: its row, that of its concept, and its text."""
+    """A name: its row, the row of its concept, and its text."""
 
     row: int
     concept: int
@@ -172,7 +172,7 @@ class NameWords(NamedTuple):
 
 
 def names_of(vocabulary: Vocabulary, language: str | None) -> list[NameWords]:
-    """List the names of a vocabulary in a language, or whose language is unknown; all names without a language."""
+    """List the names in a language and those in an unknown language; all names if no language is given."""
     counts = vocabulary.counts("lang")
     languages = None if language is None else [*matching_languages([language], counts), UNKNOWN_LANGUAGE]
     return [
@@ -185,9 +185,9 @@ def names_of(vocabulary: Vocabulary, language: str | None) -> list[NameWords]:
 
 
 def words_of_name(tokens: Sequence[Token]) -> list[Word]:
-    """List the words of a name, conjunctions too; commas and brackets are no part of it.
+    """List the words of a name, including conjunctions but not signs.
 
-    No words are listed of a name that has a word over which no name goes in a text: it will not be found.
+    The list is empty if the name contains a word that ends names in a text; such a name cannot be found.
     """
     if any(token.word.kind == Kind.BREAK and token.start < token.end for token in tokens):
         return []
@@ -195,7 +195,7 @@ def words_of_name(tokens: Sequence[Token]) -> list[Word]:
 
 
 def build_lexicon(names: Sequence[NameWords], rules: WordRules, *, progress: bool = False) -> Lexicon:
-    """Class the words of names."""
+    """Group the words of names into classes."""
     plain = Lexicon.of(rules, [], {}, {})
     by_concept: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
     lemmas: set[str] = set()
@@ -219,7 +219,7 @@ def build_lexicon(names: Sequence[NameWords], rules: WordRules, *, progress: boo
 def build_table(
     names: Sequence[NameWords], lexicon: Lexicon, vocabulary: Vocabulary, *, progress: bool = False
 ) -> NameTable:
-    """Digest names, and sort the digests."""
+    """Make the sorted table of the digests of names."""
     entries: list[tuple[int, Level, int]] = []
     cores: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     spread: defaultdict[int, set[int]] = defaultdict(set)
@@ -232,14 +232,14 @@ def build_table(
                 cores[digest].append((concept, row))
             else:
                 entries.append((digest, level, row))
-    # A word of many names, left alone, says of which it is no more.
+    # A word of many names does not identify one of them.
     common = {core_digest(form) for form, concepts in spread.items() if len(concepts) > _MOST}
     entries.extend(_cores({digest: found for digest, found in cores.items() if digest not in common}, vocabulary))
     return NameTable.of(entries)
 
 
 def _cores(cores: dict[int, list[tuple[int, int]]], vocabulary: Vocabulary) -> Iterator[tuple[int, Level, int]]:
-    """Yield the cores that belong to one concept, or to one and its descendants."""
+    """Yield the cores of names of a single concept, or of one concept and its descendants."""
     for digest, found in cores.items():
         concepts = {concept for concept, _ in found}
         root = _common_root(concepts, vocabulary)
@@ -247,7 +247,7 @@ def _cores(cores: dict[int, list[tuple[int, int]]], vocabulary: Vocabulary) -> I
 
 
 def _common_root(concepts: set[int], vocabulary: Vocabulary) -> int | None:
-    """Find the concept of which all the others are descendants; ``None`` where there is none."""
+    """Find the concept that is an ancestor of all others; ``None`` for none."""
     if len(concepts) == 1:
         return next(iter(concepts))
     above = {concept: set(vocabulary.ancestors(vocabulary.concept_id(concept))) for concept in concepts}

@@ -1,4 +1,4 @@
-"""How a text is read: its letters as names have them, and the ends of its lines that divide phrases."""
+"""Normalise texts for matching: letters, and the line ends that separate phrases."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Final
 from nymlink.text.english.words import stop_words
 
 LINE_END: Final = "¶"
-"""Stands in a reading for the end of a line of a list, a form or a heading."""
+"""Mark of the end of a line in a list, a form or a heading."""
 CELL_END: Final = "|"
-"""Stands in a reading for a tab, which divides the cells of a row."""
+"""Mark of a tab between the cells of a row."""
 
 _INVISIBLE: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-"""Soft hyphens, joiners and spaces without width."""
+"""Soft hyphens, joiners, and spaces of zero width."""
 _GREEK: Final = "\u0370-\u03ff"
 _UNUSUAL: Final = re.compile(
     rf"[{_INVISIBLE}]"
@@ -30,12 +30,12 @@ _UNUSUAL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text as it is read, and where its characters stand in the text as written.
+    """A text in normal form, and the offsets of its characters in the original text.
 
     Attributes:
-        text: of the reading.
-        starts: offsets in the reading at which a replaced stretch ends, ascending, the first 0.
-        shifts: for each, what is added to an offset in the reading from there on.
+        text: the text in normal form.
+        starts: its offsets after each replacement, ascending; the first is 0.
+        shifts: for each, the difference between original offsets and offsets from there on.
     """
 
     text: str
@@ -43,20 +43,20 @@ class Reading:
     shifts: tuple[int, ...] = (0,)
 
     def written(self, start: int, end: int) -> tuple[int, int]:
-        """Find where a stretch of the reading stands in the text as written: offsets of start and end."""
+        """Convert the offsets of a span to those of the original text."""
         return self._written(start), self._written(end)
 
     def _written(self, place: int) -> int:
         after = bisect_right(self.starts, place)
         written = place + self.shifts[after - 1]
-        # Within a replaced stretch, which may be longer than what it replaces.
+        # Within a replacement, which may be longer than the original.
         return written if after == len(self.starts) else min(written, self.starts[after] + self.shifts[after])
 
 
 def read(text: str) -> Reading:
-    """Read a text: letters composed, ligatures and Greek letters written out, invisible characters left out.
+    """Normalise a text: compose letters, spell out ligatures and Greek letters, remove invisible characters.
 
-    Line ends that divide phrases, and tabs, are marked, see :func:`mark_lines`.
+    Tabs and line ends that separate phrases are marked, see :func:`mark_lines`.
     """
     text = mark_lines(text)
     if text.isascii():
@@ -77,7 +77,7 @@ def read(text: str) -> Reading:
 
 
 def _read(written: str, before: str) -> str:
-    """Write a letter, or letters, as names have them.
+    """Normalise a letter or several.
 
     Args:
         written: the letters.
@@ -96,22 +96,22 @@ def _read(written: str, before: str) -> str:
 
 _BULLET: Final = re.compile(r"\s*(?:[-*•·◦▪–—+>]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[.?\])\s")
 _ANSWER: Final = re.compile(r"[:=]\s*\S*$")
-"""Ends the line of a form."""
+"""Pattern of the end of a line in a form: a label and a short value."""
 _SHORTEST_WRAPPED: Final = 40
-"""Characters of the longest line of the narrowest wrapped text."""
+"""Least width in characters of wrapped text."""
 _FEWEST_WRAPPED: Final = 3
-"""Lines of the shortest text that is known to be wrapped by the lengths of its lines alone."""
+"""Least number of lines of a text recognised as wrapped by line lengths alone."""
 
 
 _CLAUSE: Final = 5
-"""Words of the shortest line that is taken for a part of a sentence, if it has a function word."""
+"""Least number of words of a line recognised as part of a sentence by its function words."""
 
 
 def mark_lines(text: str) -> str:
-    """Mark the line ends that divide phrases, and tabs: the text has the same length and offsets.
+    """Mark tabs, and line ends that separate phrases; length and offsets stay the same.
 
-    Line ends of wrapped prose are not marked. A line is wrapped if it has no room for the first word of the next,
-    or if one of the two words at its end is a function word.
+    Line ends of wrapped prose are not marked. A line end is wrapped if the next word did not fit into the line, or
+    if the word before or after it is a function word.
     """
     if "\n" not in text and "\t" not in text:
         return text
@@ -127,7 +127,7 @@ def mark_lines(text: str) -> str:
 
 
 def _ends(lines: Sequence[str]) -> list[str]:
-    """Choose what stands for the end of each line of a paragraph; nothing after the last."""
+    """Choose the character for the end of each line of a paragraph; none after the last."""
     width = max(map(len, lines))
     full = [len(line) + 1 + len(after.split(" ", 1)[0]) > width for line, after in pairwise(lines)]
     even = width >= _SHORTEST_WRAPPED and all(full) and len(lines) >= _FEWEST_WRAPPED

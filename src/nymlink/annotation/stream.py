@@ -262,7 +262,7 @@ class _Worker:
         return _Report(shard.number, found, part)
 
     def _kept(self, shard: _Shard) -> list[list[Link]] | None:
-        """Read the part of an earlier run; ``None`` where that cannot be read."""
+        """Read the part of an earlier run; ``None`` if that cannot be read."""
         assert self.folder is not None, "what is kept is in a folder"
         try:
             lines = self.folder.part(shard.number).read_text(encoding="utf-8").splitlines()

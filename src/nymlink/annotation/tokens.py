@@ -1,4 +1,4 @@
-"""Tokens of a text: their kinds, and the keys by which they are compared with words of names."""
+"""Tokens of a text: their kinds, and keys to compare them with words of names."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from typing import Final, NamedTuple
 from nymlink.annotation.reading import read
 
 MASK = (1 << 64) - 1
-"""Digests of several words are sums of their keys, cut to 64 bits."""
+"""Mask of digests: sums of the keys of words, modulo 2^64."""
 
 
 class Kind(IntEnum):
-    """What a token is to the names around it."""
+    """Role of a token in names."""
 
     WORD = 0
     GLUE = 1
-    """Passed over within a name: an article or a determiner."""
+    """Ignored within a name: an article or a determiner."""
     PREPOSITION = 2
-    """Passed over within a name, too; a phrase begins behind it."""
+    """Ignored within a name; a phrase begins after it."""
     CONJUNCTION = 3
     """Joins the parts of a coordination: "and", a slash."""
     COMMA = 4
     BREAK = 5
-    """No name goes over it: a sentence's end, a bracket, a verb like "is"."""
+    """Ends a name: the end of a sentence, a bracket, a verb like "is"."""
 
 
 PASSED: Final = frozenset((Kind.GLUE, Kind.PREPOSITION))
-"""Passed over within a name."""
+"""Kinds ignored within a name."""
 
 
 class Word(NamedTuple):
-    """A word as it is compared.
+    """Properties of a word.
 
     Attributes:
-        kind: what it is to the names around it.
-        text: in lower case, without accents.
+        kind: its role in names.
+        text: the word in lower case, without accents.
         lemma: its light stem.
-        exact: key of its lemma; 0 where no name has it.
-        form: key of its derived forms ("aorta", "aortic"); 0 where no name has one.
-        sense: key of the words that may stand for it ("renal", "kidney"); 0 where no name has one.
-        empty: whether a name says the same without it.
-        qualifier: whether it names no finding by itself.
-        wrong: whether it says that something is wrong, and not what.
-        adjective: whether it ends as adjectives do.
-        person: whether it is for somebody who has a finding.
+        exact: key of its lemma; 0 if no name has it.
+        form: key of its derived forms ("aorta", "aortic"); 0 if no name has one.
+        sense: key of words with the same sense ("renal", "kidney"); 0 if no name has one.
+        empty: whether names keep their meaning without it.
+        qualifier: whether it is only a qualifier.
+        wrong: whether it is a general word for an abnormality.
+        adjective: whether it has the ending of an adjective.
+        person: whether it means a person with a finding.
     """
 
     kind: Kind
@@ -63,13 +63,13 @@ class Word(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word, or another token, at its place in a text.
+    """A word or sign with its offsets.
 
     Attributes:
         start: offset of its first character.
         end: offset one past its last character.
-        surface: as it is written.
-        word: what is known of it.
+        surface: its characters as written.
+        word: its properties.
     """
 
     start: int
@@ -80,7 +80,7 @@ class Token(NamedTuple):
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _LOCANT: Final = re.compile("[0-9]+|[A-Za-z]")
-"""What stands before a comma within the name of a chemical: "1,2-dichloroethane"."""
+"""Text before a comma within the name of a chemical: "1,2-dichloroethane"."""
 _APOSTROPHES: Final = frozenset(("'", "’"))
 _HYPHENS: Final = frozenset("-‐‑‒–")
 _JOINING: Final = frozenset("/&")
@@ -96,13 +96,13 @@ def tokens_of(
 ) -> list[Token]:
     """Cut a text into tokens.
 
-    A word of two parts with a hyphen between them is one token where a name has it in one ("pre-auricular").
+    A hyphenated word is one token if a name has it as one word ("pre-auricular").
 
     Args:
         text: a text.
-        find: looks up what is known of a word as written.
-        conjunction: what is known of "and".
-        skipped: stretches of the text that are passed over as if they were not there, in order.
+        find: looks up the properties of a word as written.
+        conjunction: properties of "and".
+        skipped: spans of the text to ignore, in order.
     """
     tokens: list[Token] = []
     end = 0
@@ -152,7 +152,7 @@ def tokens_of(
 
 
 def tokens_of_name(name: str, find: _Find, *, conjunction: Word) -> list[Token]:
-    """Cut a name into tokens, with its letters read as those of texts are."""
+    """Cut a name into tokens, with its letters normalised like those of texts."""
     return tokens_of(name if name.isascii() else read(name).text, find, conjunction=conjunction)
 
 

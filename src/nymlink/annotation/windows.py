@@ -1,4 +1,4 @@
-"""Phrases that are names: what the parts of a matcher find, and what is chosen among it."""
+"""Find phrases that are names, and choose among overlapping ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nymlink.annotation.tokens import MASK, Kind, Token, Word
 
 
 class Hit(NamedTuple):
-    """A phrase of a text that is a name.
+    """A phrase of a text with its name.
 
     Attributes:
         start: offset of its first character.
         end: offset one past its last character.
-        words: how many of its words are those of the name.
+        words: number of its words that belong to the name.
         choice: the name.
     """
 
@@ -31,10 +31,10 @@ class Hit(NamedTuple):
 
 
 class Spans:
-    """Stretches of a text, among which those that overlap or cover another are found by bisection.
+    """Spans of a text, to find by bisection those that overlap or cover another.
 
     Args:
-        hits: that stand there.
+        hits: hits with these spans.
     """
 
     def __init__(self, hits: Iterable[Hit]) -> None:
@@ -45,23 +45,23 @@ class Spans:
         self._ends = list(accumulate((end for _, end in ordered), max))
 
     def overlap(self, hit: Hit) -> bool:
-        """Whether one shares a character with a hit."""
+        """Whether a span overlaps a hit."""
         before = bisect_left(self._starts, hit.end)
         return before > 0 and self._ends[before - 1] > hit.start
 
     def cover(self, hit: Hit) -> bool:
-        """Whether all of a hit is in one."""
+        """Whether a span covers a hit."""
         before = bisect_right(self._starts, hit.start)
         return before > 0 and self._ends[before - 1] >= hit.end
 
     def lie_in(self, start: int, end: int) -> bool:
-        """Whether one begins and ends in a stretch."""
+        """Whether a span lies within the given one."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         return any(own <= end for own in self._own_ends[first:last])
 
 
 def longest(hits: Iterable[Hit]) -> list[Hit]:
-    """Choose hits that do not overlap: those of most words first, then the surest, the longest, the first."""
+    """Choose hits that do not overlap, by number of words, then confidence, length and position."""
     chosen: list[Hit] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -82,9 +82,10 @@ _CONJUNCTION: Final = Kind.CONJUNCTION
 
 
 def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> list[Hit]:
-    """Find names in stretches of words that go over no comma, bracket or verb.
+    """Find names in runs of words without comma, bracket or verb.
 
-    Articles and prepositions within are passed over; a qualifier within may be, too ("aplasia of the left thumb").
+    Articles and prepositions within a run are ignored; a qualifier may be ignored, too ("aplasia of the left
+    thumb").
     """
     hits: list[Hit] = []
     # The filter is asked for every stretch of words: a call would take longer than the look.
@@ -147,14 +148,13 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
 
 
 _ENDS: Final = frozenset(f".;!?{LINE_END}{CELL_END}")
-"""Signs over which no name goes."""
+"""Signs that end names."""
 
 
 def find_punctuated(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> Iterator[Hit]:
-    """Find names that have a comma, a bracket or a colon, written as the vocabulary writes them.
+    """Find names with a comma, a bracket or a colon, spelt as in the vocabulary.
 
-    In a line of its own a name may have its words before and behind commas in another order: "Hearing loss,
-    sensorineural".
+    In a line of its own, a name may have its parts in another order around commas: "Hearing loss, sensorineural".
     """
     places, shift = table.places, table.shift
     for first, token in enumerate(tokens):
@@ -187,7 +187,7 @@ def find_punctuated(tokens: Sequence[Token], table: NameTable, chooser: NameChoo
 
 
 def _is_line(tokens: Sequence[Token], first: int, last: int) -> bool:
-    """Whether a stretch is all that stands between the ends of lines, of cells or of the text."""
+    """Whether a run of tokens is a whole line, cell or text."""
     around = [tokens[place].surface for place in (first - 1, last + 1) if 0 <= place < len(tokens)]
     return all(LINE_END in sign or CELL_END in sign for sign in around)
 
@@ -195,7 +195,7 @@ def _is_line(tokens: Sequence[Token], first: int, last: int) -> bool:
 def find_cores(
     tokens: Sequence[Token], taken: Sequence[Hit], table: NameTable, chooser: NameChooser
 ) -> Iterator[Hit]:
-    """Find names by their words alone that say something, where nothing else was found."""
+    """Find names by their informative words alone, outside the hits found already."""
     free = _free(tokens, taken)
     places, shift = table.places, table.shift
     for first, token in enumerate(tokens):
@@ -229,7 +229,7 @@ def find_cores(
 
 
 def _free(tokens: Sequence[Token], taken: Sequence[Hit]) -> list[bool]:
-    """Tell which tokens are words in which nothing was found."""
+    """Whether each token is a word outside all hits."""
     free = [token.word.kind == _WORD for token in tokens]
     starts = [token.start for token in tokens]
     for hit in taken:
@@ -239,7 +239,7 @@ def _free(tokens: Sequence[Token], taken: Sequence[Hit]) -> list[bool]:
 
 
 def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool = True) -> list[Token]:
-    """List the words and conjunctions of a stretch of tokens."""
+    """List the words and conjunctions of a run of tokens."""
     found = [token for token in tokens[first : last + 1] if token.word.kind in (_WORD, _CONJUNCTION)]
     if qualifiers:
         return found
@@ -247,17 +247,17 @@ def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool =
 
 
 def _goes_on(after: Word) -> bool:
-    """Whether a word behind a phrase may belong to it: it is in names, and no person and no participle."""
+    """Whether the next word may belong to a phrase: a word of names that is no person and no participle."""
     return after.kind == _WORD and after.form != 0 and not after.person and not after.text.endswith("ed")
 
 
 def _joins_phrases(
     tokens: Sequence[Token], first: int, last: int, choice: Choice, chooser: NameChooser, crossed: Sequence[str]
 ) -> bool:
-    """Whether a stretch takes its words from two phrases: "short [nose with long] philtrum".
+    """Whether a run of words takes its words from two phrases: "short [nose with long] philtrum".
 
-    A phrase behind a preposition is taken as a whole. Behind prepositions like "with" it is another thing, so that
-    the words of the name must stand in the order of the text.
+    The phrase after a preposition must be complete. After prepositions like "with" it names another thing; then
+    the words of the name must have the order of the text.
     """
     after = tokens[last + 1].word if last + 1 < len(tokens) else None
     if after is not None and _goes_on(after):

@@ -73,13 +73,13 @@ class ShardReport:
     Attributes:
         shard: its number.
         worker: the worker: its host and process.
-        part: record of its part, with the counts of its rows; ``None`` where it could not be done.
+        part: record of its part, with the counts of its rows; ``None`` if it could not be done.
         seconds: how long it took.
         cpu_seconds: how long its process computed meanwhile, on any number of cores.
         memory: bytes that the worker has in memory, without what it maps of files.
         rejections: the first rows that could not be used.
         warnings: counts to warn of, once for all shards.
-        failure: why the shard could not be done; ``None`` where it was.
+        failure: why the shard could not be done; ``None`` if it was.
     """
 
     shard: int

@@ -19,8 +19,8 @@ class Row:
         id: its identifier, where it has one.
         text: what is asked of: a mention, a name, a text.
         language: code of the language of a mention, where a column has it.
-        mentions: those in the text; ``None`` where the row comes from a table.
-        error: why it cannot be used; ``None`` where it can.
+        mentions: those in the text; ``None`` if the row comes from a table.
+        error: why it cannot be used; ``None`` if it can.
         problem: what of it cannot be used, where the rest can; ``None`` for nothing.
     """
 

@@ -37,7 +37,7 @@ class Answer:
         rows: values of the columns of the work: a row of the output each.
         mentions: how many mentions or names they are of.
         nil: how many of these mean no concept, or have a vector of zeros.
-        error: why there is no answer; ``None`` where there is one.
+        error: why there is no answer; ``None`` if there is one.
     """
 
     rows: Sequence[tuple[Any, ...]] = ()

@@ -30,7 +30,7 @@ class AnnotatedCorpus:
         format: its format; ``None`` where its content tells it.
         columns: in a table, the headers of columns.
         types: types of the mentions that count; ``None`` for all.
-        language: code of the language of mentions that state none; ``None`` where it is unknown.
+        language: code of the language of mentions that state none; ``None`` if it is unknown.
         offsets: what its offsets count.
     """
 

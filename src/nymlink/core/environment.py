@@ -48,7 +48,7 @@ def usable_cores() -> int:
 
 
 def thread_limit() -> int | None:
-    """Return the number of threads that this process was told to compute with; ``None`` where it was not told."""
+    """Return the number of threads that this process was told to compute with; ``None`` if it was not told."""
     told = os.environ.get(_LIMIT, "")
     return int(told) if told.isdecimal() and int(told) > 0 else None
 

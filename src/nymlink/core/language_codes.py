@@ -36,7 +36,7 @@ def normalise_language(code: str) -> str | None:
 
 
 def language_of(code: str | None) -> str | None:
-    """Normalise the code of a language that a user asks for; ``None`` where the language is unknown.
+    """Normalise the code of a language that a user asks for; ``None`` if the language is unknown.
 
     Raises:
         InputError: this is no language code.

@@ -21,7 +21,7 @@ class Problem:
 
     Attributes:
         path: the file.
-        line: 1-based line number, or ``None`` where there are no lines.
+        line: 1-based line number, or ``None`` if there are no lines.
         message: what is wrong.
         rejected: whether the input was left out (``False``: it was repaired and kept).
         outcome: what was done with it, in a word or two.
@@ -106,7 +106,7 @@ class CollectedCounts(ABC):
 
     @abstractmethod
     def _message(self) -> str | None:
-        """Word the warning; ``None`` where there is nothing to warn of."""
+        """Word the warning; ``None`` if there is nothing to warn of."""
 
     @contextmanager
     def collected(self) -> Iterator[None]:

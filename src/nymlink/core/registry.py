@@ -120,7 +120,7 @@ def find_format(
         name: the name of its format, if known.
         otherwise: the format to use for a file that no format recognises.
         describe: says what a file looks like that no format recognises and what to do with it, from its path and
-            the beginning of its text; ``None`` where it does not know.
+            the beginning of its text; ``None`` if it does not know.
 
     Raises:
         InputError: the source is missing or empty or can be read only once, or no format recognises it.

@@ -56,12 +56,12 @@ def line_of(key: str, path: Path | None, table: tuple[str, ...] = ()) -> int | N
 
     Args:
         key: the key.
-        path: the file; ``None`` where the values come from no file.
+        path: the file; ``None`` if the values come from no file.
         table: the names of the tables around the key, from the outermost; ``("stage", "2")`` is the second table
             of the array ``[[stage]]``.
 
     Returns:
-        The line number, from 1; ``None`` where it is not found.
+        The line number, from 1; ``None`` if it is not found.
     """
     if path is None:
         return None

@@ -160,13 +160,13 @@ class XmlRecord:
 
 
 def root_name(head: str) -> str:
-    """Read the name of the root element off the first characters of a file; empty where there is none."""
+    """Read the name of the root element off the first characters of a file; empty if there is none."""
     match = _ROOT.match(head)
     return match[1] if match else ""
 
 
 def text_at(element: Element | None, path: str = ".") -> str:
-    """Get the text at a path below an element with white space folded, empty where there is none."""
+    """Get the text at a path below an element with white space folded, empty if there is none."""
     match = None if element is None else element.find(path)
     return "" if match is None else " ".join("".join(match.itertext()).split())
 

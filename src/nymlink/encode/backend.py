@@ -1,4 +1,4 @@
-"""What runs an encoder."""
+"""Back ends: libraries that run encoders."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Network(Protocol):
 
     Attributes:
         width: length of a vector.
-        pad_id: the id that shorter names of a batch are padded with.
-        precision: of its matrix products.
-        device: where they run, for example ``"cpu"`` or ``"cuda"``.
-        batch_tokens: how many tokens it is best given at once.
-        padding: the share of a batch that may be padding, see
+        pad_id: token id for padding.
+        precision: precision of its matrix products.
+        device: its device, for example ``"cpu"`` or ``"cuda"``.
+        batch_tokens: best number of tokens of a batch.
+        padding: largest share of padding in a batch, see
             :func:`~nymlink.encode.model.token_batches.plan_batches`.
     """
 
@@ -66,13 +66,12 @@ class Backend:
     """A way to run networks.
 
     Attributes:
-        name: as given to ``--backend``.
+        name: value of ``--backend``.
         description: one line for the help.
-        files: the precisions that it can have, the preferred first, each with the patterns of the weight files
-            that it is made from.
-        devices: the kinds of device it can run on.
+        files: its precisions, the preferred first, each with the patterns of its weight files.
+        devices: its kinds of device.
         open: loads the network of a folder; ``None`` for precision or device takes the best available.
-        priority: of several that can read a folder, the one with the smallest is taken.
+        priority: the back end with the smallest number is used if several can read a folder.
     """
 
     name: str
@@ -83,16 +82,16 @@ class Backend:
     priority: int = 0
 
     def serves(self, precision: str | None, device: str | None) -> bool:
-        """Tell whether it can have a precision and a device; ``None`` stands for any."""
+        """Whether it supports a precision and a device; ``None`` stands for any."""
         return precision in (None, *self.files) and (device is None or device.partition(":")[0] in self.devices)
 
     def patterns(self, precision: str | None) -> tuple[str, ...]:
-        """Patterns of the weight files for a precision; of all for ``None``, or one it does not have."""
+        """Patterns of the weight files for a precision; of all files for ``None`` or an unsupported precision."""
         own = [patterns for each, patterns in self.files.items() if precision in (None, each)]
         return tuple(dict.fromkeys(chain.from_iterable(own or self.files.values())))
 
     def reads(self, folder: Path, precision: str | None) -> bool:
-        """Tell whether a folder has weight files that it reads, for a precision."""
+        """Whether a folder has weight files for a precision."""
         return any(any(folder.glob(pattern)) for pattern in self.patterns(precision))
 
 

@@ -1,4 +1,4 @@
-"""Batches of names for an encoder, and names too long for it."""
+"""Encode names in batches, and count truncated names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TruncationCounts(CollectedCounts):
     Attributes:
         truncated: number of names with more tokens than the encoder takes.
         names: number of encoded names.
-        max_length: the tokens that they were cut to.
+        max_length: most tokens of a name.
     """
 
     truncated: int = 0
@@ -48,11 +48,11 @@ class TruncationCounts(CollectedCounts):
 
 
 _CHUNK: Final = 4
-"""Names tokenised and sorted together, per token of a batch: enough for most batches to be full."""
+"""Number of names tokenised and sorted together for each token of a batch, so that most batches are full."""
 
 
 class Batches:
-    """Encode names batch by batch; to be iterated once.
+    """Encode names batch by batch; can be iterated once.
 
     Args:
         names: N distinct names.
@@ -60,10 +60,10 @@ class Batches:
         tokenizer: names → token ids.
         uninformative: special and unknown tokens (see
             :func:`~nymlink.encode.model.tokenizer.uninformative_tokens`).
-        batch_tokens: how many tokens the network is given at once; fewer once memory did not suffice for them.
+        batch_tokens: tokens of a batch; fewer after memory ran out.
 
     Attributes:
-        truncated: how many of the names tokenised so far were cut.
+        truncated: number of truncated names so far.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Batches:
         self._batch_tokens = batch_tokens
 
     def __iter__(self) -> Iterator[tuple[Rows, Vectors]]:
-        """Yield rows of names, int64 (B), and their vectors, float32 (B, D); none for names without known tokens.
+        """Yield rows of names, int64 (B), and their vectors, float32 (B, D), without names of unknown tokens only.
 
         Raises:
             NymlinkError: a single name does not fit into memory.
@@ -104,7 +104,7 @@ class Batches:
         return tokenise(self._tokenizer, names)
 
     def _vectors(self, tokens: Tokens, rows: Rows) -> Vectors:
-        """Encode some names, in halves where memory does not suffice for all at once."""
+        """Encode some names, in halves if memory does not suffice."""
         ids, mask = tokens.padded(rows, pad_id=self._network.pad_id)
         if len(rows) == 1 or ids.size <= self._batch_tokens:
             vectors = self._try_vectors(ids, mask)
@@ -114,7 +114,7 @@ class Batches:
         return np.concatenate([self._vectors(tokens, part) for part in (rows[:half], rows[half:])])
 
     def _try_vectors(self, ids: Ids, mask: Ids) -> Vectors | None:
-        """Run the network; where memory does not suffice return ``None`` and halve the batches from then on."""
+        """Run the network; if memory does not suffice, return ``None`` and halve all later batches."""
         try:
             vectors = self._network.vectors(ids, mask)
         except MemoryError as error:

@@ -19,13 +19,13 @@ from nymlink.encode.vector_cache import ABSENT, EncoderCache, Keys, name_keys
 
 
 class EmbeddingCache:
-    """A folder of vectors that were encoded before, of any number of encoders.
+    """A folder of vectors encoded earlier, by any number of encoders.
 
-    Vectors are kept as float16 in blocks that are written once, each in one step: a killed process loses only what
-    came after its last block, and several processes may read and write at once.
+    Vectors are stored as float16 in blocks, each written once and atomically: a killed process loses only the
+    vectors after its last block, and several processes may read and write at the same time.
 
     Args:
-        folder: made when the first block is written.
+        folder: its folder, created with the first block.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -34,14 +34,14 @@ class EmbeddingCache:
 
     @classmethod
     def of_user(cls) -> EmbeddingCache:
-        """Open the user's cache, which all indexes share."""
+        """Open the cache of the user, shared by all indexes."""
         return cls(vector_cache())
 
     def for_encoder(self, fingerprint: str, *, width: int) -> EncoderCache:
-        """Open the part of one encoder, as it is on disk now.
+        """Open the part of one encoder in its present state on disk.
 
         Args:
-            fingerprint: of the encoder, 64 hex digits.
+            fingerprint: fingerprint of the encoder, 64 hex digits.
             width: length of a vector.
         """
         new = EncoderCache(self.folder / fingerprint, width=width)
@@ -51,18 +51,18 @@ class EmbeddingCache:
 
 
 _BLOCK: Final = 1 << 14
-"""Names in a block of the cache: what a killed process loses at most."""
+"""Names of a block: the most that a killed process loses."""
 
 
 class CachedVectors:
-    """Fill vectors of names from a cache, and write new ones to it.
+    """Fill vectors of names from a cache, and write new vectors to it.
 
-    As a context manager it writes what was encoded when the block ends, however it ends.
+    As a context manager it writes new vectors when the block ends, also after an error.
 
     Args:
-        cache: of the encoder; ``None`` for none.
+        cache: cache of the encoder; ``None`` for none.
         names: N distinct names.
-        vectors: float32 (N, D): their vectors, to be filled.
+        vectors: float32 (N, D): their vectors, to fill.
     """
 
     def __init__(self, cache: EncoderCache | None, names: Sequence[str], vectors: Vectors) -> None:
@@ -83,7 +83,7 @@ class CachedVectors:
         return np.concatenate([np.zeros(0, np.int64), *missing])
 
     def add(self, rows: Rows) -> None:
-        """Note that rows of ``vectors`` were encoded; they are written once there are enough for a block."""
+        """Add encoded rows of ``vectors``; they are written when a block is full."""
         self._unwritten.append(rows)
         if sum(map(len, self._unwritten)) >= _BLOCK:
             self._write()
@@ -100,17 +100,17 @@ class CachedVectors:
         rows, self._unwritten = np.concatenate([np.zeros(0, np.int64), *self._unwritten]), []
         if self._cache is not None and len(rows):
             rounded = self._vectors[rows].astype(np.float16)
-            # What the next run finds in the cache is what this one gives.
+            # Round now, so that this run gives the same vectors as the next, which reads them from the cache.
             self._vectors[rows] = _to_unit(rounded)
             self._cache.try_add(name_keys([self._names[row] for row in rows.tolist()]), rounded)
 
 
 def _look_up(cache: EncoderCache, keys: Keys) -> tuple[npt.NDArray[np.bool_], HalfVectors]:
-    """Look up N names: bool (N), which are cached, and their vectors."""
+    """Look up N names: bool (N), whether each is cached, and the vectors of those."""
     while True:
         places = cache.places(keys)
         known = places != ABSENT
-        # Where blocks were removed or damaged, the cache knows of it from the second time on.
+        # The cache may notice removed or damaged blocks only now: look up again.
         with suppress(StoreError):
             return known, cache.vectors(places[known])
 

@@ -1,4 +1,4 @@
-"""Encoders: names to vectors, by the back end that fits the model."""
+"""Encoders turn names into vectors with a suitable back end."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def locate(
     """Find the folder of a model and the back end that runs it.
 
     Args:
-        name_or_folder: a folder, or the name of a model on the hub: of that only the back end's files are fetched.
-        backend: its name; if ``None``, the first by priority that can read the folder and has the precision and
-            the device.
-        precision: of the matrix products; ``None`` for any.
-        device: to run on; ``None`` for any.
+        name_or_folder: a folder, or the name of a model on the hub; only the files of the back end are fetched.
+        backend: name of the back end; ``None`` for the first by priority that can read the folder and supports
+            precision and device.
+        precision: precision of the matrix products; ``None`` for any.
+        device: the device; ``None`` for any.
 
     Raises:
         InputError: there is no such model.
@@ -46,7 +46,8 @@ def locate(
         chosen = BACKENDS.get(backend)
         return model_folder(name_or_folder, weights=chosen.patterns(precision)), chosen
     by_priority = sorted((each for _, each in BACKENDS), key=lambda each: each.priority)
-    # Where none has precision and device, one that reads the folder, or else the last, says what is missing.
+    # If none supports precision and device, a back end that reads the folder, or the last one, reports what is
+    # missing.
     serving = [each for each in by_priority if each.serves(precision, device)] or by_priority
     patterns = tuple(pattern for each in serving for pattern in each.patterns(precision))
     folder = model_folder(name_or_folder, weights=patterns)
@@ -61,13 +62,13 @@ class Encoder:
     Args:
         network: token ids → vectors.
         tokenizer: names → token ids.
-        settings: the pooling, and the length that names are cut to.
-        batch_tokens: how many tokens the network is given at once; what it prefers if ``None``.
+        settings: pooling and most tokens of a name.
+        batch_tokens: tokens of a batch; ``None`` for the best number of the network.
 
     Attributes:
-        name: where it was loaded from: an installed encoder, a folder, or a model on the Hugging Face hub;
-            ``None`` if it was made in memory.
-        backend: the name of the back end that it was loaded with; ``None`` if it was made in memory.
+        name: its origin: an installed encoder, a folder, or a model on the Hugging Face hub; ``None`` if it was
+            made in memory.
+        backend: name of its back end; ``None`` if it was made in memory.
     """
 
     def __init__(
@@ -101,11 +102,11 @@ class Encoder:
                 package; a model folder; or the name of a model on the Hugging Face hub.
             backend: ``"onnx"``, ``"torch"`` or another registered one; if ``None``, ONNX Runtime (on the CPU)
                 where the model has ONNX files for the precision and the device asked for, else torch.
-            precision: of the matrix products; if ``None``, the best the back end has for the device.
+            precision: precision of the matrix products; ``None`` for the best of the back end on the device.
             device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, with torch a GPU where there is one.
-            pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
-            max_length: overrides what the folder says.
-            batch_tokens: how many tokens are encoded at once; fewer where memory does not suffice for them.
+            pooling: overrides the pooling of the folder (see :meth:`EncoderSettings.read`).
+            max_length: overrides the length of the folder.
+            batch_tokens: tokens of a batch; fewer if memory does not suffice.
 
         Raises:
             InputError: there is no such model; or its files are missing, damaged, or do not belong together; or
@@ -137,7 +138,7 @@ class Encoder:
         """Identity of the encoder: 64 hex digits over network, tokenizer, settings and class of precision.
 
         Raises:
-            InputError: the files that the network was loaded from have changed since.
+            InputError: the files of the network have changed since it was loaded.
         """
         return fingerprint(
             weights=self.network.digest(),
@@ -148,7 +149,7 @@ class Encoder:
 
     @cached_property
     def known_scripts(self) -> frozenset[str]:
-        """Scripts in which its tokenizer has words, not letters alone: ``{"Latin", "Cyrillic", …}``."""
+        """Scripts in which its tokenizer knows whole words: ``{"Latin", "Cyrillic", …}``."""
         return known_scripts(self._tokenizer)
 
     @cached_property
@@ -167,17 +168,16 @@ class Encoder:
         Args:
             names: N names.
             progress: show a progress bar on a terminal.
-            cache: from which vectors encoded before are read, and to which new ones are written. It keeps float16:
-                with a cache all vectors, new ones too, are rounded to that. Where it cannot be written, a warning
-                says so.
+            cache: cache to read vectors from and to write new ones to. It stores float16, so with a cache all
+                vectors are rounded to float16. A warning is given if it cannot be written.
 
         Returns:
             float32 (N, D), in the order of the names: rows of length 1, or 0 for names without a known token.
 
         Raises:
             NymlinkError: memory does not suffice, not even for one name at a time.
-            InputError: the network gives vectors that are not numbers; or, with a cache, the encoder's files have
-                changed since it was loaded.
+            InputError: the network gives vectors with NaN; or, with a cache, the encoder's files have changed
+                since it was loaded.
         """
         row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
         distinct = list(row_of)
@@ -192,7 +192,7 @@ class Encoder:
             uninformative=self._uninformative,
             batch_tokens=self._batch_tokens,
         )
-        # Each name is a step, whatever the batches: they differ too much to foretell the time by.
+        # Progress counts names, because batches differ too much to estimate the time.
         encoded = _encode_missing(vectors, missing, batches, cached)
         deque(track(encoded, "encoding", total=len(missing), shown=progress), maxlen=0)
         TruncationCounts(batches.truncated, len(missing), self.settings.max_length).warn(stacklevel=2)
@@ -202,7 +202,7 @@ class Encoder:
 
 
 def _encode_missing(vectors: Vectors, missing: Rows, batches: Batches, cached: CachedVectors) -> Iterator[int]:
-    """Fill the missing rows of ``vectors``, in place; yield each as it is encoded."""
+    """Fill the missing rows of ``vectors`` in place; yield each row when it is encoded."""
     with cached:
         for rows, encoded in batches:
             vectors[missing[rows]] = encoded

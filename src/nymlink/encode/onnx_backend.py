@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 FILES: Final[dict[Precision, str]] = {"fp32": "onnx/model.onnx", "int8": INT8}
-"""Paths of graphs in a folder, the preferred first: as models on the hub name them."""
+"""Paths of graphs in a folder, the preferred first, as named by models on the hub."""
 
 _INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -64,7 +64,7 @@ class OnnxNetwork:
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
         """Encode token ids; see :meth:`nymlink.encode.backend.Network.vectors`."""
-        # Where a graph asks for token types, all tokens are of the first.
+        # Token types, if the graph takes them, are all 0.
         inputs = dict(zip(_INPUTS, (ids, mask, np.zeros_like(ids)), strict=True))
         try:
             output = self._session.run(None, {name: inputs[name] for name in self._inputs})[0]
@@ -81,7 +81,7 @@ class OnnxNetwork:
         return output if self._exported else _unit(output)
 
     def digest(self) -> str:
-        """Digest of the exported model where the graph is in fp32; otherwise of the graph."""
+        """Digest of the exported model for a graph in fp32, otherwise of the graph."""
         source = self._exported.get("weights") if self.precision == "fp32" else None
         return source or self._files.digest()
 
@@ -116,7 +116,7 @@ def _session(path: Path) -> InferenceSession:
 
 
 def _makes_vectors(shape: list[int | str | None], config: ModelConfig) -> bool:
-    """Tell whether an output is vectors of names, or the last layer: not scores of words or classes."""
+    """Whether an output is vectors of names or the last layer, rather than scores of words or classes."""
     match shape:
         case [_, int(width)] | [_, _, int(width)]:
             return config.width in (None, width)
@@ -124,7 +124,7 @@ def _makes_vectors(shape: list[int | str | None], config: ModelConfig) -> bool:
 
 
 def _pool(states: npt.NDArray[np.float32], mask: Ids, settings: EncoderSettings) -> Vectors:
-    """Pool the last layer, (B, T, D), to vectors, (B, D); for the mean, to its sum: they are normalised next."""
+    """Pool the last layer, (B, T, D), to vectors, (B, D); mean pooling returns the sum, before normalisation."""
     if settings.pooling == "cls":
         return states[:, 0]
     summed: Vectors = np.einsum("btd,bt->bd", states, mask.astype(np.float32))

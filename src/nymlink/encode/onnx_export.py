@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = 20_000
 _FEWEST: Final = 200
-"""With fewer queries, half a per cent of them would be less than one."""
+"""Least number of queries: half a per cent of fewer would be less than one."""
 
 _BLOCK: Final = 500
 
@@ -41,7 +41,7 @@ class Int8Quality:
     """Recall@1 of an encoder in fp32 and in int8.
 
     Attributes:
-        queries: how many names were searched, each among all others of a :class:`SynonymSample`.
+        queries: number of names searched, each among all others of a :class:`SynonymSample`.
         recall_fp32: recall@1 in fp32, between 0 and 1.
         recall_int8: recall@1 in int8.
     """
@@ -52,7 +52,7 @@ class Int8Quality:
 
     @property
     def drop(self) -> float:
-        """Recall@1 lost by int8."""
+        """Recall@1 lost with int8."""
         # Rounded, since 0.79 - 0.785 is more than 0.005.
         return round(self.recall_fp32 - self.recall_int8, 9)
 
@@ -62,7 +62,7 @@ class Int8Quality:
 
 @dataclass(frozen=True, slots=True)
 class SynonymSample:
-    """Names of a vocabulary, of which those with a synonym are searched among all others.
+    """A sample of names; each name with a synonym is searched among all others.
 
     Attributes:
         names: N names, no two of the same normal form.
@@ -122,10 +122,10 @@ class SynonymSample:
 
 
 _LEAST_COSINE: Final = 0.9999
-"""Between the vectors of a name from a model and from its graph in fp32."""
+"""Largest difference between vectors of a model and of its graph in fp32."""
 
 _LARGEST_DROP: Final = 0.005
-"""Of recall@1 in int8: half a percentage point."""
+"""Largest loss of recall@1 with int8: half a percentage point."""
 
 _PROBES: Final = (
     "heart attack",
@@ -147,15 +147,15 @@ def export(
 ) -> Int8Quality | None:
     """Export an encoder for ONNX Runtime: tokenizer, settings, and a graph with pooling and normalisation.
 
-    int8 is written only where it finds the concepts of a vocabulary by their synonyms about as well as fp32.
+    int8 is written only if it finds the concepts of a vocabulary by their synonyms about as well as fp32.
 
     Args:
         name_or_folder: a model folder, or the name of a model on the hub.
         output: the folder to write.
-        precision: of the graph.
-        vocabulary: with whose synonyms int8 is checked.
-        pooling: overrides what the model's folder says.
-        max_length: overrides what the model's folder says.
+        precision: precision of the graph.
+        vocabulary: vocabulary whose synonyms check int8.
+        pooling: overrides the pooling of the folder.
+        max_length: overrides the length of the folder.
         progress: show the progress of the check on a terminal.
 
     Returns:
@@ -198,7 +198,7 @@ def _replace_by_int8(folder: Path, model: TorchModel, sample: SynonymSample, *, 
     """Quantise the graph of a folder and compare the recall@1 of both.
 
     Raises:
-        NymlinkError: int8 lowers it by too much.
+        NymlinkError: int8 lowers the recall too much.
     """
     import onnx
 
@@ -230,17 +230,17 @@ def _encoder(folder: Path, model: TorchModel, precision: Literal["fp32", "int8"]
 
 
 def _vectors(encoder: Encoder, names: Sequence[str], *, progress: bool = False) -> Vectors:
-    """Encode names without a warning for those that are cut: they are cut in both precisions."""
+    """Encode names without a warning for truncated ones, which both precisions truncate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encoder.encode(names, progress=progress)
 
 
 def _require_same_vectors(model: TorchModel, exported: OnnxNetwork) -> None:
-    """Check that a graph makes the same vectors as the model, of unknown tokens too.
+    """Check that a graph makes the same vectors as the model, also for unknown tokens.
 
     Raises:
-        NymlinkError: it makes others.
+        NymlinkError: the vectors differ.
     """
     from nymlink.encode.torch_backend import TorchNetwork
 
@@ -259,7 +259,7 @@ def _require_extra() -> None:
     """Check that the packages that exporting needs are installed.
 
     Raises:
-        MissingExtraError: one is not.
+        MissingExtraError: one is missing.
     """
     if any(find_spec(module) is None for module in ("onnx", "onnxscript", "torch", "transformers")):
         raise MissingExtraError("train", purpose="exporting an encoder to ONNX")

@@ -39,7 +39,7 @@ def write_graph(model: TorchModel, path: Path) -> None:
     Raises:
         NymlinkError: the model uses operations that ONNX does not have.
     """
-    # Two names of different length, so that no size and no mask is traced as a constant.
+    # Two names of different length, so that the trace contains no constant size or mask.
     ids = torch.full((2, 5), 1, dtype=torch.int64)
     mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
     sizes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
@@ -63,11 +63,11 @@ def write_graph(model: TorchModel, path: Path) -> None:
 
 
 def write_proto(graph: ModelProto, path: Path) -> None:
-    """Write a graph; its weights go to a second file where they are too large for one."""
+    """Write a graph; weights too large for one file go to a second file."""
     import onnx
 
     path.parent.mkdir(exist_ok=True)
-    # The exporter notes the source file of every operator, with paths of this machine.
+    # The exporter records the source file of every operator, with paths of this machine: remove them.
     for node in graph.graph.node:
         del node.metadata_props[:]
         node.doc_string = ""
@@ -77,7 +77,7 @@ def write_proto(graph: ModelProto, path: Path) -> None:
 
 @contextlib.contextmanager
 def quiet_exporters() -> Iterator[None]:
-    """Keep messages and warnings of the exporter off the terminal."""
+    """Hide messages and warnings of the exporter."""
     disabled = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -25,15 +25,15 @@ _PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
 class TorchNetwork:
     """A :class:`~nymlink.encode.model.torch_model.TorchModel` on a device, in a precision.
 
-    ``torch.compile`` is not used: it needs a compiler, and time for each new shape of a batch; its gain here was
-    not measured. On a CPU weights are packed without it (:func:`nymlink.encode.model.torch_model.pack`).
+    ``torch.compile`` is not used, because it needs a compiler, and time for each new shape of a batch; its gain
+    was not measured. On a CPU weights are packed without it (:func:`nymlink.encode.model.torch_model.pack`).
 
     Args:
-        model: changed in place: moved to the device, its weights to the precision and, on a CPU, to oneDNN's
-            layout.
-        precision: of weights and products.
+        model: the model; moved to the device in place, with its weights converted to the precision and, on a CPU,
+            to the layout of oneDNN.
+        precision: precision of weights and products.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
-        source: the folder that the model was loaded from; only :meth:`digest` needs it.
+        source: folder of the model, for :meth:`digest`.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class TorchNetwork:
 
         try:
             with torch.inference_mode():
-                # Without padding there is nothing to mask, which is faster.
+                # Without padding no mask is needed, which is faster.
                 attention_mask = None if mask.all() else torch.from_numpy(mask).to(self.device)
                 pooled = self._model(torch.from_numpy(ids).to(self.device), attention_mask)
                 vectors: Vectors = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
@@ -121,7 +121,7 @@ def _require_device(device: str) -> None:
     """Check that a device is available.
 
     Raises:
-        InputError: it is not; the message says which are.
+        InputError: it is not available; the message lists available devices.
     """
     import torch
 
@@ -135,7 +135,7 @@ def _require_device(device: str) -> None:
 
 
 def _kind(device: str) -> str:
-    """Strip the number from a device: ``"cuda:1"`` → ``"cuda"``."""
+    """Remove the number from a device: ``"cuda:1"`` → ``"cuda"``."""
     return device.partition(":")[0]
 
 

@@ -1,4 +1,4 @@
-"""Vectors of names, kept by content."""
+"""Vectors of names, stored by hashes of the names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nymlink.core.store.digests import digest
 Keys = npt.NDArray[np.uint64]
 
 _KEY: Final = 8
-"""A key is 128 bits: eight values of the 16 bits that blocks are made of."""
+"""A key is 128 bits: eight values of 16 bits."""
 
 _DIGEST: Final = 8
 """The last eight values of a block are the digest, 128 bits, of the values before them."""
@@ -33,7 +33,7 @@ READ_ERRORS: Final = (OSError, ValueError)
 
 
 class UndigestedBlockError(ValueError):
-    """A block has no digest: an older nymlink wrote it."""
+    """A block of an older version of nymlink, without a digest."""
 
 
 def name_keys(names: Sequence[str]) -> Keys:
@@ -89,7 +89,7 @@ def check_digest(values: npt.NDArray[np.uint16]) -> None:
 
 
 def check_block(path: Path) -> None:
-    """Check that a block file is as it was written.
+    """Check that a block file is unchanged.
 
     Raises:
         StoreError: it is damaged.
@@ -103,24 +103,23 @@ def check_block(path: Path) -> None:
 Places = npt.NDArray[np.int64]
 
 ABSENT: Final = -1
-"""The place of a name that is not in the cache."""
+"""Place of a name outside the cache."""
 
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
 
 _REMOVED: Final = ""
-"""The name of a block that is no longer there."""
+"""Name of a removed block."""
 
 
 class EncoderCache:
     """The cached vectors of one encoder.
 
-    A block file holds the 128-bit keys of n names, after them their vectors, and last a digest of both. All keys
-    are held in memory, sorted (32 bytes a name). Vectors are read from the mapped file, once its digest was
-    compared: the names of a damaged block count as absent. Threads may share an encoder cache: a place stays that
-    of its name, whatever is added or removed meanwhile.
+    A block file holds the 128-bit keys of n names, their vectors, and a digest of both. All keys are in memory,
+    sorted (32 bytes a name). Vectors are read from the mapped file after its digest was checked; the names of a
+    damaged block count as absent. Threads may share a cache: the place of a name never changes.
 
     Args:
-        folder: where its blocks are.
+        folder: folder of its blocks.
         width: length of a vector.
     """
 
@@ -129,7 +128,7 @@ class EncoderCache:
         self._width = width
         self._writable = True
         self._lock = Lock()
-        # Names and sizes, in the order in which places count through them: none is ever taken out.
+        # Names and sizes of blocks in the order of places; none is ever removed.
         self._blocks: list[tuple[str, int]] = []
         self._verified: set[str] = set()
         self._warned_of_older = False
@@ -156,14 +155,14 @@ class EncoderCache:
                 self._keys, self._places = keys[order], places[order]
 
     def _block_names(self) -> list[str]:
-        """List the blocks on disk; none where the folder is another user's and may not be read."""
+        """List the blocks on disk; none if the folder of another user is not readable."""
         try:
             return sorted(path.stem for path in self._folder.glob("*.npy"))
         except OSError:
             return []
 
     def places(self, keys: Keys) -> Places:
-        """Look up where the vectors of N names are.
+        """Look up the places of the vectors of N names.
 
         Args:
             keys: uint64 (N, 2).
@@ -176,7 +175,7 @@ class EncoderCache:
         if not len(known):
             return np.full(len(keys), ABSENT)
         rows = np.minimum(np.searchsorted(known[:, 0], keys[:, 0]), len(known) - 1)
-        # Of names that agree in the first half of their keys, only one would be found: the others count as absent.
+        # Of names with the same first half of the key, only one is found; the others count as absent.
         return np.where((known[rows] == keys).all(1), places[rows], ABSENT)
 
     def vectors(self, places: Places) -> HalfVectors:
@@ -189,7 +188,7 @@ class EncoderCache:
             float16 (N, D).
 
         Raises:
-            StoreError: some of them were removed or damaged since; from then on they are absent.
+            StoreError: some were removed or damaged meanwhile; they are absent from then on.
         """
         vectors = np.empty((len(places), self._width), np.float16)
         with self._lock:
@@ -231,7 +230,7 @@ class EncoderCache:
             np.save(file, pack_block(keys, vectors), allow_pickle=False)
 
     def try_add(self, keys: Keys, vectors: HalfVectors) -> None:
-        """Write vectors like :meth:`add`; where that fails, warn once and write nothing more."""
+        """Write vectors like :meth:`add`; after an error, warn once and write nothing more."""
         if not self._writable:
             return
         try:
@@ -244,7 +243,7 @@ class EncoderCache:
             )
 
     def _forget(self, numbers: list[int]) -> None:
-        """Mark the names of some blocks absent; a block written in place of one of them is a new one."""
+        """Mark the names of some blocks as absent."""
         with self._lock:
             left = ~np.isin(_locate(self._blocks, self._places)[0], numbers)
             self._keys, self._places = self._keys[left], self._places[left]
@@ -252,7 +251,7 @@ class EncoderCache:
                 self._blocks[number] = (_REMOVED, self._blocks[number][1])
 
     def _warn_of_older(self) -> None:
-        """Warn once of blocks without a digest, however many there are: their names are encoded again."""
+        """Warn once of blocks without a digest, whose names are encoded again."""
         if not self._warned_of_older:
             self._warned_of_older = True
             warnings.warn(
@@ -262,11 +261,11 @@ class EncoderCache:
             )
 
     def _block(self, name: str, *, verified: bool = False) -> tuple[Keys, HalfVectors]:
-        """Read the keys and vectors of a block; none of one that was removed or, with a warning, damaged.
+        """Read the keys and vectors of a block; none if it was removed or, with a warning, if it is damaged.
 
         Args:
-            name: of the block.
-            verified: compare its digest, which takes reading all of the block, once.
+            name: name of the block.
+            verified: whether to check its digest, which reads the whole block.
         """
         path = self._folder / f"{name}.npy"
         try:
@@ -288,7 +287,7 @@ class EncoderCache:
 
 
 def is_encoder_cache(folder: Path) -> bool:
-    """Tell whether a folder is the part of one encoder in an embedding cache."""
+    """Whether a folder is the part of one encoder in an embedding cache."""
     return _FINGERPRINT.fullmatch(folder.name) is not None and any(folder.glob("*.npy"))
 
 

@@ -82,7 +82,7 @@ class AnnotationEvaluation:
         macro_document_f1: mean of the F1 of concepts over documents.
         unlocated: gold mentions without offsets: they count for documents only.
         unknown: gold mentions none of whose concepts is in the vocabulary: they count, and are not found.
-        reliability: the confidences, and whether the mention that was found is right; ``None`` where nothing was.
+        reliability: the confidences, and whether the mention that was found is right; ``None`` if nothing was.
         curve: for each confidence the scores of what is at least as sure: of mentions, and of concepts.
     """
 

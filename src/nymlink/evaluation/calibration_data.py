@@ -128,7 +128,7 @@ def label_mentions(
         index: the index.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+        language: code of the language of mentions that state none; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
 
     Raises:

@@ -82,7 +82,7 @@ class Reliability:
         """Area under the ROC curve of confidences as scores for answerable against unanswerable mentions.
 
         The probability that an answerable mention has more confidence than an unanswerable one, equals counting
-        half (Mann & Whitney 1947); NaN where all are answerable, or none.
+        half (Mann & Whitney 1947); NaN if all are answerable, or none.
         """
         count = int(self.answerable.sum())
         others = len(self.answerable) - count
@@ -123,7 +123,7 @@ class Reliability:
         return precisions
 
     def above(self, threshold: float) -> tuple[float, float]:
-        """Compute coverage and precision from a confidence on; precision is NaN where no mention reaches it."""
+        """Compute coverage and precision from a confidence on; precision is NaN if no mention reaches it."""
         kept = int(np.sum(self.confidences >= threshold))
         return kept / len(self.right), float(self.right[:kept].mean()) if kept else float("nan")
 

@@ -127,7 +127,7 @@ def fit_calibration(
         index: the index, calibrated or not.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+        language: code of the language of mentions that state none; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
         absent: names that mean no concept of the index; if ``None``, words and codes that are none of its names.
 
@@ -186,7 +186,7 @@ def measure_calibration(
         calibration: the calibration of this index.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+        language: code of the language of mentions that state none; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
 
     Raises:

@@ -76,7 +76,7 @@ def fit_fusion(
         method: the way the searches are joined, one of :data:`~nymlink.index.fusion.METHODS`; the present
             one if ``None``. Another method starts from its default weights.
         types: score mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+        language: code of the language of mentions that state none; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
 
     Raises:

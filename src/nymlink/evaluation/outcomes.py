@@ -28,12 +28,12 @@ def as_array(ranks: Sequence[Rank]) -> Ranks:
 
 
 def accuracy(ranks: Ranks, k: int) -> float:
-    """Compute the share of ranks below k; NaN where there are no ranks."""
+    """Compute the share of ranks below k; NaN if there are no ranks."""
     return float(np.mean(ranks < k)) if len(ranks) else float("nan")
 
 
 def mean_reciprocal_rank(ranks: Ranks) -> float:
-    """Compute the mean of 1 / (rank + 1), 0 where not found; NaN where there are no ranks."""
+    """Compute the mean of 1 / (rank + 1), 0 where not found; NaN if there are no ranks."""
     return float(np.mean(1 / (ranks + 1))) if len(ranks) else float("nan")
 
 
@@ -114,7 +114,7 @@ class GoldQuery:
         mention: the mention, with its gold ids.
         prepared: its prepared forms, several for a composite; they do not depend on the index.
         questions: the query of each prepared form, which depends on the index.
-        first: place of the candidate that the document puts first; ``None`` where it settles nothing.
+        first: place of the candidate that the document puts first; ``None`` if it settles nothing.
     """
 
     document_id: str
@@ -197,12 +197,12 @@ def outcomes(
 
 
 def first_rank(hits: Iterable[bool]) -> Rank:
-    """Return the rank of the first hit; ``None`` where there is none."""
+    """Return the rank of the first hit; ``None`` if there is none."""
     return next((rank for rank, hit in enumerate(hits) if hit), None)
 
 
 def worst_rank(ranks: Sequence[Rank]) -> Rank:
-    """Return the largest rank of the parts; ``None`` where a part is not found."""
+    """Return the largest rank of the parts; ``None`` if a part is not found."""
     return None if None in ranks else max(rank for rank in ranks if rank is not None)
 
 

@@ -36,7 +36,7 @@ class RerankedMention:
         seen: whether a gold id (of a composite mention, each of them) occurs in the training corpora.
         before: the rank of the gold concept among the candidates of the index, from 0; ``None`` if it is not one.
         after: the rank after re-ranking.
-        first_before: for each part the id of the first candidate of the index; ``None`` where there is none.
+        first_before: for each part the id of the first candidate of the index; ``None`` if there is none.
         first_after: the ids of the first candidates after re-ranking.
     """
 
@@ -173,7 +173,7 @@ def evaluate_reranking(
         reranker: the re-ranker of its candidates.
         corpus: documents with gold ids.
         types: score mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+        language: code of the language of mentions that state none; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
         training: the corpora that the re-ranker was trained on.
         progress: whether to show progress when standard error is a terminal.

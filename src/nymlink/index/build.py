@@ -1,4 +1,4 @@
-"""Build an index, or add names to one."""
+"""Build an index, or add names to an index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nymlink.index.stores.server import ServerStore
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _RECALL: Final = "recall@20"
-"""Setting that says which share of the 20 nearest names an approximate dense search finds."""
+"""Setting with the share of the 20 nearest names that an approximate dense search finds."""
 
 
 def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache, progress: bool) -> IndexContents:
@@ -91,9 +91,8 @@ def _build_searches(
 
 
 def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
-    """Describe what is known of a store once it is built, as settings of its index; none for any other search.
-
-    That is the recall of an approximate search, measured here, and what a server calls the vectors.
+    """Describe a built search as settings of the index: the recall of an approximate search, measured here, and
+    the name of the vectors on a server; empty for other searches.
     """
     store = None if isinstance(search, SparseSearch) else search.store
     if store is None or isinstance(search, SparseSearch):
@@ -121,20 +120,20 @@ class _EncodedBefore:
 def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: EmbeddingCache) -> IndexContents:
     """Make the contents of an index with the names of a larger vocabulary.
 
-    Entries are made anew; inverted and encoded are only those that the index does not have, with the weights of
-    its words, so that scores can be compared.
+    All entries are made again, but only new ones are inverted and encoded, with the word weights of the index, so
+    that scores are comparable.
 
     Args:
-        contents: of an index that was not extended itself.
-        vocabulary: its vocabulary with more names; names that do not say their language are searched too.
-        cache: of vectors.
+        contents: contents of an index without added names.
+        vocabulary: its vocabulary with more names; names without a language are searched, too.
+        cache: cache of vectors.
     """
     plan = Plan.from_dict(contents.settings)
     if plan.languages is not None:
         plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
     entries = plan.entries(vocabulary, progress=False)
     known = contents.entries.texts
-    # Where each entry that there was is now; one that is the same in another order of words may be gone.
+    # New row of each old entry; an entry may be gone if another order of its words exists.
     moved = pc.fill_null(pc.index_in(known, value_set=entries.texts), NONE).to_numpy().astype(np.int32)
     is_new = pc.invert(pc.is_in(entries.texts, value_set=known)).to_numpy(zero_copy_only=False)
     new_rows = np.flatnonzero(is_new).astype(np.int32)
@@ -154,7 +153,7 @@ def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: Embe
 
 
 def _only(entries: Entries, chosen: Bools, rows: Rows) -> Entries:
-    """Select entries, with the other orders of their words; searches need no more of them."""
+    """Select entries with the other orders of their words, as needed by searches."""
     place = np.full(len(entries), NONE, np.int32)
     place[rows] = np.arange(len(rows))
     reordered = place[entries.reordered.rows]

@@ -1,4 +1,4 @@
-"""Complete the beginning of a name or an id to concepts, as somebody types it."""
+"""Complete the beginning of a name or an id to concepts while a user types."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from nymlink.text.normalise import normalise
 from nymlink.vocabulary.concepts import Name
 
 _LONGEST: Final = 200
-"""Characters of what is completed; no name that is looked for begins alike for longer."""
+"""Most characters of the typed text."""
 
 _NAMES_OF_CONCEPT: Final = 32
-"""Names that are looked at for each concept that is wanted: several are of the same concept."""
+"""Number of names inspected for each wanted concept, because several names belong to one concept."""
 
 
 class Completion(NamedTuple):
-    """A concept that what was typed may become.
+    """A concept for a typed text.
 
     Attributes:
         concept_id: the concept.
         concept_name: its preferred name.
-        matched: the name that begins with the text, or has a word that does; ``None`` where the id does.
+        matched: the name that begins with the text or has a word that does; ``None`` if the id does.
     """
 
     concept_id: str
@@ -43,7 +43,7 @@ class Completer:
     """Completes texts to the concepts of an index, by binary search in its sorted names and ids.
 
     Args:
-        index: of the concepts; obsolete ones are found by their ids, as what replaces them.
+        index: the index; the id of an obsolete concept finds its replacement.
     """
 
     def __init__(self, index: Index) -> None:
@@ -59,8 +59,8 @@ class Completer:
         Short names come before long ones. A space at the end completes a word.
 
         Args:
-            text: what was typed; nothing is found for a blank one.
-            limit: how many concepts at most.
+            text: the typed text; a blank one finds nothing.
+            limit: most concepts.
         """
         # No name has half of a surrogate pair, which Arrow could not look for.
         text = text[:_LONGEST].encode(errors="replace").decode()
@@ -77,8 +77,8 @@ class Completer:
         return [self._completion(concept, name) for concept, name in islice(found.items(), limit)]
 
     def _candidates(self, text: str, key: str, limit: int) -> Iterator[tuple[int, int | None]]:
-        """Yield concepts, best first and some of them repeatedly, each with the name by which it was found."""
-        # "hp" is rather a name than the beginning of all ids.
+        """Yield concepts, best first, possibly with repetitions, each with the name that matched."""
+        # "hp" is more likely a name than the prefix of all ids.
         likely_id = any(map(str.isdigit, text))
         yield from ((row, None) for row in self._with_id(text))
         if likely_id:

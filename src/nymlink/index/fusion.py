@@ -85,7 +85,7 @@ class UnweightedHits:
     """The hits of all searches together, before they are weighted.
 
     Attributes:
-        rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` where there are fewer.
+        rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` if there are fewer.
         values: search → values that its weight multiplies: float32 (Q, m).
         scores: search → its scores: float32 (Q, m).
     """
@@ -172,7 +172,7 @@ def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> M
 
 
 def distinct_rows(parts: Sequence[Rows]) -> Rows:
-    """Unite the rows of searches: distinct for each query, ascending, :data:`NONE` where there are fewer."""
+    """Unite the rows of searches: distinct for each query, ascending, :data:`NONE` if there are fewer."""
     rows = np.sort(np.concatenate(parts, axis=1), axis=1)
     rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
     return rows
@@ -334,7 +334,7 @@ class ExtendedSearch:
     Args:
         whole: search over the entries that there were.
         added: search over those that were added.
-        whole_rows: int32: the row that each entry of the first has now; :data:`NONE` where it has none.
+        whole_rows: int32: the row that each entry of the first has now; :data:`NONE` if it has none.
         added_rows: int32: the row that each entry of the second has now.
 
     Attributes:
@@ -369,7 +369,7 @@ class ExtendedSearch:
 
 
 def _inverse(rows: Rows, count: int) -> Rows:
-    """Find the place of each row; :data:`NONE` where it has none: int32 (count)."""
+    """Find the place of each row; :data:`NONE` if it has none: int32 (count)."""
     places = np.full(count, NONE, np.int32)
     there = np.flatnonzero(rows != NONE)
     places[rows[there]] = there

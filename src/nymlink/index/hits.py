@@ -13,7 +13,7 @@ Rows = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
 NONE: Final = -1
-"""Row in place of a hit, where a query has fewer than were asked for."""
+"""Row after the last hit of a query."""
 
 
 @dataclass(frozen=True, slots=True)

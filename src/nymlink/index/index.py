@@ -50,10 +50,10 @@ class Index:
         fusion: how its searches are joined.
         settings: how it was built.
         calibration: what turns its scores into confidences, as :mod:`nymlink.linking.calibration` has
-            it; ``None`` where it has not been calibrated.
+            it; ``None`` if it has not been calibrated.
         ranker: what puts candidates in order, as :mod:`nymlink.rank.ranker` has it; ``None`` for the order of
             their scores.
-        directory: where it was loaded from; ``None`` where it is in memory only.
+        directory: where it was loaded from; ``None`` if it is in memory only.
         owners: int32: the concept of each name of the vocabulary, by their rows.
     """
 
@@ -317,7 +317,7 @@ class Index:
         Args:
             queries: Q prepared texts.
             k: how many concepts, at least 1.
-            surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
+            surfaces: Q mentions as they were written, ``None`` if that is not known; empty for none.
         """
         distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
         found = match(self.search, self.entries, self.owners, list(distinct), k)
@@ -338,7 +338,7 @@ class Index:
         Args:
             queries: Q prepared texts, a few hundred at most.
             k: how many concepts, at least 1.
-            surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
+            surfaces: Q mentions as they were written, ``None`` if that is not known; empty for none.
             without: for each query, rows of entries that are passed over, as if the vocabulary lacked these names;
                 empty for none.
         """

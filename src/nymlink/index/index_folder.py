@@ -47,10 +47,10 @@ class IndexContents:
         entries: its distinct prepared names.
         searches: name → search, those that have files, or that were extended.
         settings: how it was built: the plan as JSON values, and the recall of an approximate search.
-        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` where it is not
+        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` if it is not
             calibrated.
-        ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` where it has none.
-        directory: where it was opened; ``None`` where it is in memory only.
+        ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` if it has none.
+        directory: where it was opened; ``None`` if it is in memory only.
         verification: of the files of its searches, which goes on in the background.
     """
 

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Checked settings of an index, with what they stand for: the encoder loaded, the weights of the fusion.
+    """Checked settings of an index, with the loaded encoder and the weights of the fusion.
 
     Attributes:
         sparse: one of :data:`~nymlink.index.sparse.features.PRESETS`.
-        encoder: of the dense search; ``None`` for none.
-        dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
-        store: server that searches the vectors; ``None`` where they are searched here.
-        fusion: how the searches are joined.
-        languages: of the names that are searched; ``None`` for all.
+        encoder: encoder of the dense search; ``None`` for none.
+        dense: kind of the dense search: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
+        store: server that searches the vectors; ``None`` to search them here.
+        fusion: method and weights to join the searches.
+        languages: languages of the searched names; ``None`` for all.
     """
 
     sparse: str
@@ -92,7 +92,7 @@ class Plan:
         return preset(self.sparse)
 
     def entries(self, vocabulary: Vocabulary, *, progress: bool) -> Entries:
-        """Make the entries of a vocabulary, of its names in the languages that are searched.
+        """Make the entries of a vocabulary from its names in the searched languages.
 
         Raises:
             InputError: there are none, or too few for the kind of dense search.
@@ -114,14 +114,14 @@ class Plan:
 
     @property
     def calibration(self) -> Mapping[str, Any] | None:
-        """Calibration that comes with the encoder; ``None`` where it was fitted to other scores."""
+        """Calibration of the encoder; ``None`` if it was fitted to other scores."""
         if self.encoder is None or not self._is_default:
             return None
         return installed_calibration(self.encoder.record.name, self.encoder.record.fingerprint)
 
     @property
     def ranker(self) -> Mapping[str, Any] | None:
-        """Ranker that comes with the encoder; ``None`` where it learned from other scores."""
+        """Ranker of the encoder; ``None`` if it learned from other scores."""
         if self.encoder is None or not self._is_default:
             return None
         return installed_ranker(self.encoder.record.name, self.encoder.record.fingerprint)
@@ -183,7 +183,7 @@ def _search_names(sparse: str, *, dense: bool) -> list[str]:
 
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
-    """Load an encoder, unless it is one, and record it.
+    """Load an encoder given by name, and record it.
 
     Raises:
         InputError: it cannot be loaded.

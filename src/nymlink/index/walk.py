@@ -292,7 +292,7 @@ def order_equal_names(
         vocabulary: of the concepts.
         entries: of the index.
         query: the prepared text.
-        surface: the mention, as it was written; ``None`` where that is not known: the concepts that were found
+        surface: the mention, as it was written; ``None`` if that is not known: the concepts that were found
             stay in order.
     """
     equal = _equal_names(vocabulary, entries, query, surface)

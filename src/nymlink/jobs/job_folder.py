@@ -242,7 +242,7 @@ class JobFolder:
             (self.path / name).unlink(missing_ok=True)
 
     def _job(self) -> dict[str, Any] | None:
-        """Read which job is in the folder; ``None`` where the folder is missing or empty.
+        """Read which job is in the folder; ``None`` if the folder is missing or empty.
 
         Raises:
             OutputError: something else is in it, or a link.

@@ -53,7 +53,7 @@ def find_separator(lines: list[str]) -> str | None:
         lines: the first lines of a file, without blank ones.
 
     Returns:
-        ``|||``, a tab, a semicolon, a comma or :data:`WORDS`; ``None`` where the lines have one column.
+        ``|||``, a tab, a semicolon, a comma or :data:`WORDS`; ``None`` if the lines have one column.
     """
     for separator in _DELIMITERS:
         if sum(separator in line for line in lines) * 2 >= len(lines):
@@ -342,7 +342,7 @@ def _rows(
 
 
 def _columns_of_header(fields: Sequence[str], languages: ColumnLanguages | None) -> tuple[int, int] | None:
-    """Find the columns of the left and the right word in a header; ``None`` where the first row is none."""
+    """Find the columns of the left and the right word in a header; ``None`` if the first row is none."""
     names = [field.strip().lower() for field in fields]
     if languages is not None and all(names.count(language) == 1 for language in languages):
         return names.index(languages.left), names.index(languages.right)

@@ -137,7 +137,7 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
         table: of the index.
 
     Returns:
-        float32 (Q, K, F): :data:`FEATURES`; NaN where one is missing, and where there is no candidate.
+        float32 (Q, K, F): :data:`FEATURES`; NaN if one is missing, and where there is no candidate.
     """
     matches = retrieved.matches
     values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
@@ -276,7 +276,7 @@ def _first_hits(retrieved: Retrieved) -> Ints:
 
 
 def _spread(retrieved: Retrieved, of_hits: Scores, hits: Ints) -> Scores:
-    """Give each candidate the value of its hit: float32 (Q, K), NaN where it has none."""
+    """Give each candidate the value of its hit: float32 (Q, K), NaN if it has none."""
     spread = np.where(hits < 0, np.float32(np.nan), of_hits[hits] if len(of_hits) else np.float32(np.nan))
     return spread.astype(np.float32).reshape(retrieved.valid.shape)
 
@@ -285,7 +285,7 @@ def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
     """Find the largest values of the hits of each candidate.
 
     Returns:
-        ``count`` times float32 (Q, K): the largest, the second largest …; NaN where a candidate has fewer hits.
+        ``count`` times float32 (Q, K): the largest, the second largest …; NaN if a candidate has fewer hits.
     """
     candidates, values = retrieved.candidate_of_pair, of_hits[retrieved.hit_of_pair]
     size = retrieved.valid.size
@@ -305,7 +305,7 @@ def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
 
 
 def _mean_of_pairs(retrieved: Retrieved, of_hits: Scores) -> Scores:
-    """Average the values of the hits of each candidate: float32 (Q, K), NaN where it has none."""
+    """Average the values of the hits of each candidate: float32 (Q, K), NaN if it has none."""
     candidates, size = retrieved.candidate_of_pair, retrieved.valid.size
     sums = np.bincount(candidates, of_hits[retrieved.hit_of_pair], minlength=size)
     counts = np.bincount(candidates, minlength=size)

@@ -44,7 +44,7 @@ class Ranker:
 
     @classmethod
     def of(cls, index: Index) -> Ranker | None:
-        """Load the ranker of an index; ``None`` where it has none.
+        """Load the ranker of an index; ``None`` if it has none.
 
         Raises:
             StoreError: it is damaged, or learned from other features.
@@ -103,7 +103,7 @@ class RankedMatches:
     Attributes:
         matches: the candidates; their scores need not fall, because the order is that of the ranker.
         probabilities: float32 (Q, k): how probable it is that each is right, so that a question's sum to at most
-            1; 0 behind those that were ranked, NaN where the ranker was not asked. ``None`` where the order is
+            1; 0 behind those that were ranked, NaN if the ranker was not asked. ``None`` if the order is
             that of the scores.
     """
 
@@ -130,7 +130,7 @@ class Reason(NamedTuple):
 
     Attributes:
         feature: what it says.
-        first: its value for the first candidate; NaN where it is missing.
+        first: its value for the first candidate; NaN if it is missing.
         second: its value for the second candidate.
         moved: how much further it moved the first than the second, in units of log-odds; below 0 where it spoke
             for the second.
@@ -143,7 +143,7 @@ class Reason(NamedTuple):
 
 
 class Ranking:
-    """Candidates of an index in the order of its ranker, or of their scores where it has none.
+    """Candidates of an index in the order of its ranker, or of their scores if it has none.
 
     Threads may share one.
 

@@ -29,7 +29,7 @@ class Question:
 
     Attributes:
         text: the prepared text that is searched for.
-        surface: the mention as it was written; ``None`` where that is not known.
+        surface: the mention as it was written; ``None`` if that is not known.
         rewritten: whether the text is another form or paraphrase of the mention.
         guessed: whether misspelt words of it were guessed.
         acronym: whether the mention is in capitals that no definition wrote out.

@@ -27,7 +27,7 @@ DEEPEST: Final = 8
 """Levels of a tree at most: a leaf is then a number of one byte."""
 
 Numbers = npt.NDArray[np.float32]
-"""(N, F) float32: F features of N candidates, NaN where a feature is missing."""
+"""(N, F) float32: F features of N candidates, NaN if a feature is missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

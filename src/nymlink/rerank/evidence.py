@@ -69,7 +69,7 @@ KNOWN: Final = (RANKED, SCORE, EXACT_MATCH, "sparse", DENSE, WRITING, CONTEXT, T
 
 
 def describe(pool: CandidatePool, types: TypeShares) -> Scores:
-    """Make the table: float32 (M, k, F), in the order of :data:`FEATURES`, NaN where something is not known.
+    """Make the table: float32 (M, k, F), in the order of :data:`FEATURES`, NaN if something is not known.
 
     Args:
         pool: M mentions with their candidates.
@@ -146,7 +146,7 @@ def _type_agreement(pool: CandidatePool, types: TypeShares) -> Floats:
 
 
 def _ahead(values: Floats, valid: Bools) -> Floats:
-    """Subtract the best of the other candidates of the mention; NaN where there is no other."""
+    """Subtract the best of the other candidates of the mention; NaN if there is no other."""
     known = np.pad(_known(values, valid), ((0, 0), (0, 2)), constant_values=-np.inf)
     second, best = np.partition(known, -2, axis=1)[:, -2:].T[:, :, None]
     other = np.where(values == best, second, best)
@@ -154,7 +154,7 @@ def _ahead(values: Floats, valid: Bools) -> Floats:
 
 
 def _shares(values: Floats) -> Floats:
-    """Compute each one's share of the exponentials, NaN where it is not known."""
+    """Compute each one's share of the exponentials, NaN if it is not known."""
     known = np.where(np.isnan(values), -np.inf, values)
     best = known.max(axis=1, keepdims=True, initial=-np.inf)
     exponentials = np.exp(known - np.where(np.isfinite(best), best, 0))

@@ -74,7 +74,7 @@ def passages(
         splitter: splits the text with expanded abbreviations, not yet lower-cased, into sentences.
 
     Returns:
-        The passage of each mention, in order; ``None`` where it has no usable context: it has no offsets, or they
+        The passage of each mention, in order; ``None`` if it has no usable context: it has no offsets, or they
         are outside the text or at another text than the mention's, or there is no other text.
 
     Raises:

@@ -238,7 +238,7 @@ class Reranker:
 def _known(
     firsts: Sequence[Sequence[Candidate]], links: Sequence[Link], shape: tuple[int, int]
 ) -> dict[str, Floats]:
-    """Collect what is known of the candidates of links: float64 (M, k) each, NaN where it is not."""
+    """Collect what is known of the candidates of links: float64 (M, k) each, NaN if it is not."""
     known = {name: np.full(shape, np.nan) for name in KNOWN}
     for row, (first, link) in enumerate(zip(firsts, links, strict=True)):
         for place, candidate in enumerate(first):

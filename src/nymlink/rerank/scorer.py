@@ -48,7 +48,7 @@ class CandidatePool:
 
     Attributes:
         concepts: int64 (M, k): concept rows, :data:`~nymlink.index.hits.NONE` after the last candidate.
-        known: what is known of the candidates, by name: float64 (M, k) each, NaN where it is not known. That is
+        known: what is known of the candidates, by name: float64 (M, k) each, NaN if it is not known. That is
             ``score``, the score parts, ``ranked`` among them, and :data:`CONTEXT`.
         groups: int64 (M): the group of each mention: the mentions of one type in one document, which are evidence
             for each other.

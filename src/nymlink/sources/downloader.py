@@ -67,7 +67,7 @@ class PartialDownload:
         self._note.write_text(json.dumps({"url": url, "stamp": asdict(stamp)}), encoding="utf-8")
 
     def stamp(self, url: str) -> Stamp | None:
-        """Return the stamp of the partial file; ``None`` where it cannot be resumed."""
+        """Return the stamp of the partial file; ``None`` if it cannot be resumed."""
         try:
             note = json.loads(self._note.read_text(encoding="utf-8"))
             stamp = to_dataclass(Stamp, member(note, "stamp", dict))

@@ -58,7 +58,7 @@ def cache_path(source: PublishedSource, folder: Path) -> Path:
 
 
 def read_record(source: PublishedSource, folder: Path) -> Fetched | None:
-    """Read the record of a source's cached file; ``None`` where no file from this address is cached.
+    """Read the record of a source's cached file; ``None`` if no file from this address is cached.
 
     The content of the file is not checked: see :func:`is_intact`.
     """

@@ -40,14 +40,14 @@ def is_text(value: Any) -> bool:
 
 
 def mention_fault(text: str) -> str | None:
-    """Say why a text cannot be a mention; ``None`` where it can."""
+    """Say why a text cannot be a mention; ``None`` if it can."""
     if len(text) > LONGEST_MENTION:
         return f"{len(text):,} characters are too long for a mention"
     return "binary data: a NUL character" if "\0" in text else None
 
 
 def language_fault(code: str) -> str | None:
-    """Say why a cell states no language; ``None`` where it states one, or is blank."""
+    """Say why a cell states no language; ``None`` if it states one, or is blank."""
     if not code.strip() or normalise_language(code) is not None:
         return None
     return f"{code[:40]!r} is no language code, as 'de' and 'pt-BR' are: taken as unknown"
@@ -63,7 +63,7 @@ def cell_language(code: str, path: Path, line: int, problems: Problems) -> str |
         problems: gets a report where this is no language code; the row is kept.
 
     Returns:
-        Its code, normalised; ``None`` where it is unknown.
+        Its code, normalised; ``None`` if it is unknown.
     """
     if (fault := language_fault(code)) is not None:
         problems.repair(path, line, fault)

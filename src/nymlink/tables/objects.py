@@ -13,7 +13,7 @@ NOT_AN_OBJECT: Final = "not a JSON object"
 
 
 def json_value(line: str) -> Any:
-    """Parse a line of JSON; ``None`` where it is none."""
+    """Parse a line of JSON; ``None`` if it is none."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -21,7 +21,7 @@ def json_value(line: str) -> Any:
 
 
 def json_object(line: str) -> dict[str, Any] | None:
-    """Parse a line as a JSON object; ``None`` where it is none."""
+    """Parse a line as a JSON object; ``None`` if it is none."""
     value = json_value(line)
     return value if isinstance(value, dict) else None
 

@@ -150,7 +150,7 @@ class LanguageResult:
         covered_concepts: number of those that the dictionary has.
         figures: ``acc@k`` by name (lenient, the published reading; not where candidates were re-ranked) and
             ``concept_acc@k``, k 1 and 5, as shares of all mentions.
-        covered_figures: the same, of the covered mentions; NaN where there are none.
+        covered_figures: the same, of the covered mentions; NaN if there are none.
         report: JSON values of the whole evaluation.
     """
 

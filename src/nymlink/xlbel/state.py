@@ -174,7 +174,7 @@ class BuildState:
     """Progress of a build, in an SQLite file.
 
     Args:
-        path: its file, which is made where there is none.
+        path: its file, which is made if there is none.
         settings: settings of the build, as JSON values.
 
     Raises:

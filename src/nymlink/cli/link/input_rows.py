@@ -200,7 +200,7 @@ class _Shape:
     Attributes:
         width: its number of columns.
         place: index of the column of mentions.
-        language_place: index of the column of their languages; ``None`` where there is none.
+        language_place: index of the column of their languages; ``None`` if there is none.
         delimiter: the character between fields.
         out_delimiter: the character between fields when columns are added.
     """

@@ -49,7 +49,7 @@ class LinkSource:
 
     @property
     def title(self) -> str:
-        """A short name of the file, for what is written; empty where there is none."""
+        """A short name of the file, for what is written; empty if there is none."""
         path = self.corpus if self.corpus is not None else self.file
         return "" if path is None or path == STANDARD_STREAM else source_name(path)
 

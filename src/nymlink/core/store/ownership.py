@@ -85,7 +85,7 @@ def foreign_files(directory: Path, manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:
-    """Read a JSON object from a file; ``None`` where there is no such file, or no object in it."""
+    """Read a JSON object from a file; ``None`` if there is no such file, or no object in it."""
     try:
         value = read_json_file(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):

@@ -31,7 +31,7 @@ class ModelConfig:
         vocabulary_size: how many token ids it knows.
         pad_id: the id that shorter names of a batch are padded with.
         longest: the most tokens it takes, special ones included; ``None`` for no limit.
-        width: length of a vector of its last layer; ``None`` where the file does not give it.
+        width: length of a vector of its last layer; ``None`` if the file does not give it.
     """
 
     vocabulary_size: int

@@ -76,7 +76,7 @@ class ModelSnapshot:
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """Note size, time and inode of a file, which tell a replaced one; ``None`` where there is none."""
+    """Note size, time and inode of a file, which tell a replaced one; ``None`` if there is none."""
     try:
         status = file.stat()
     except OSError:

@@ -69,7 +69,7 @@ def installed_digest(name: str) -> str:
 
 
 def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] | None:
-    """Read the calibration of an installed encoder, as JSON values; ``None`` where it has none.
+    """Read the calibration of an installed encoder, as JSON values; ``None`` if it has none.
 
     It is for indexes with default settings, and read by
     :meth:`nymlink.linking.calibration.Calibration.from_dict`.
@@ -82,7 +82,7 @@ def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] 
 
 
 def installed_ranker(name: str | None, fingerprint: str) -> dict[str, Any] | None:
-    """Read the ranker of an installed encoder, as JSON values; ``None`` where it has none.
+    """Read the ranker of an installed encoder, as JSON values; ``None`` if it has none.
 
     It is for indexes with default settings. :meth:`nymlink.rank.ranker.Ranker.from_dict` reads it.
 
@@ -194,7 +194,7 @@ def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
 
 
 def _reason(error: Exception) -> str:
-    """Take the first line of an error's message, or its type where it has none."""
+    """Take the first line of an error's message, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 

@@ -169,7 +169,7 @@ class FaissIndex:
             k: number of entries of a query.
 
         Returns:
-            int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` where there are fewer.
+            int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` if there are fewer.
 
         Raises:
             MissingExtraError: faiss is not installed.

@@ -223,7 +223,7 @@ class Entries:
         return self.reordered.find(text)
 
     def find_folded(self, text: str) -> int | None:
-        """Find the entry whose folded form is that of a prepared text; ``None`` where there is not exactly one."""
+        """Find the entry whose folded form is that of a prepared text; ``None`` if there is not exactly one."""
         folded = fold(text)
         row = self.find(folded)
         return self.folded.find(folded) if row is None else row
@@ -234,7 +234,7 @@ class Entries:
         return text if row is None else self.text(row)
 
     def find_all(self, texts: Sequence[str]) -> Rows:
-        """Find the entries of Q texts: int32 (Q), :data:`~nymlink.index.hits.NONE` where there is none."""
+        """Find the entries of Q texts: int32 (Q), :data:`~nymlink.index.hits.NONE` if there is none."""
         rows = map(self.find, texts)
         return np.array([NONE if row is None else row for row in rows], np.int32)
 

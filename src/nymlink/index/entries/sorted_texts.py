@@ -32,7 +32,7 @@ class SortedTexts:
         self._bytes = memoryview(letters or b"")
 
     def find(self, text: str) -> int | None:
-        """Find the row of a text; ``None`` where there is none."""
+        """Find the row of a text; ``None`` if there is none."""
         encoded = text.encode("utf-8", "surrogatepass")
         row = bisect_left(self._rows, encoded, key=self._encoded)
         return row if row < len(self._rows) and self._encoded(row) == encoded else None
@@ -121,7 +121,7 @@ class OtherTexts:
             raise ValueError("there are other texts of entries that do not exist")
 
     def find(self, text: str) -> int | None:
-        """Find the entry of a text; ``None`` where there is none."""
+        """Find the entry of a text; ``None`` if there is none."""
         place = self._sorted.find(text)
         return None if place is None else int(self.rows[place])
 

@@ -142,7 +142,7 @@ class MilvusStore(ServerStore):
             return self._client
 
     def _found(self, client: Any) -> dict[str, Any] | None:
-        """Read what the collection holds; ``None`` where there is none."""
+        """Read what the collection holds; ``None`` if there is none."""
         name = self.content.name
         if not client.has_collection(name):
             return None

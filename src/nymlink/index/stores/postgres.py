@@ -248,7 +248,7 @@ class PostgresStore(ServerStore):
             connection.close()
 
     def _idle_connection(self, k: int) -> Connection | None:
-        """Take a connection that was kept and still works; ``None`` where there is none."""
+        """Take a connection that was kept and still works; ``None`` if there is none."""
         if self._process != os.getpid():
             # A process that was forked must not speak on the connections of its parent.
             self._process, self._idle = os.getpid(), []
@@ -299,7 +299,7 @@ class PostgresStore(ServerStore):
                 raise
 
     def _found(self, connection: Connection) -> dict[str, Any] | None:
-        """Read what the table says of itself; ``None`` where there is none."""
+        """Read what the table says of itself; ``None`` if there is none."""
         query = "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(%s)"
         found = connection.execute(query, [self.content.name]).fetchone()
         if found is None:

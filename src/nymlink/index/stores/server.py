@@ -173,7 +173,7 @@ class ServerStore(ABC):
         """Require that the vectors found under the name are those of the index.
 
         Args:
-            found: their ``fingerprint``, ``count`` and ``width``; ``None`` where there are none.
+            found: their ``fingerprint``, ``count`` and ``width``; ``None`` if there are none.
 
         Raises:
             StoreError: they are not.

@@ -160,7 +160,7 @@ class Store(Protocol):
             k: number of entries of a query, from 1 to :attr:`most`.
 
         Returns:
-            int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` where there are fewer.
+            int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` if there are fewer.
 
         Raises:
             StoreError: it cannot be searched.

@@ -36,7 +36,7 @@ def usual_budget() -> int:
     """Choose a budget in bytes: a quarter of the memory of this machine or container, at most 2 GB."""
     memory: int = psutil.virtual_memory().total
     for limit in map(Path, _CONTAINER):
-        # "max" where there is none.
+        # "max" if there is none.
         with suppress(OSError, ValueError):
             memory = min(memory, int(limit.read_text(encoding="ascii")))
     return min(memory // _SHARE, _MOST)
