@@ -91,8 +91,9 @@ def _build_searches(
 
 
 def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
-    """Describe a built search as settings of the index: the recall of an approximate search, measured here, and
-    the name of the vectors on a server; empty for other searches.
+    """Describe a built search as settings of the index; empty for most searches.
+
+    Settings are the recall of an approximate search, measured here, and the name of the vectors on a server.
     """
     store = None if isinstance(search, SparseSearch) else search.store
     if store is None or isinstance(search, SparseSearch):
