@@ -96,6 +96,7 @@ def seeds() -> dict[str, list[Files]]:
     found["rows table"] = tables[:3]
     found["rows jsonl"] = [objects]
     found["rows parquet"] = [{"source.dat": row_files.parquet(_ROWS)}]
+    found["rows xlsx"] = [{"source.dat": row_files.workbook(_ROWS)}]
     found["rows pubtator"] = [{"source.dat": row_files.pubtator(_ROWS)}]
     for name, (path, cut) in _NATIVE.items():
         if (native := data_root() / path).is_file():

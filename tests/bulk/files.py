@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from openpyxl import Workbook
 
 Texts = list[tuple[str, str]]
 """Identifiers and texts."""
@@ -33,6 +34,16 @@ def parquet(texts: Texts, *, group: int = 7, compression: str = "snappy") -> byt
     out = io.BytesIO()
     table = pa.table({"id": [id for id, _ in texts], "text": [text for _, text in texts]})
     pq.write_table(table, out, row_group_size=group, compression=compression)
+    return out.getvalue()
+
+
+def workbook(texts: Texts) -> bytes:
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in [("id", "text"), *texts]:
+        sheet.append(list(row))
+    out = io.BytesIO()
+    book.save(out)
     return out.getvalue()
 
 

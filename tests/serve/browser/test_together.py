@@ -55,7 +55,7 @@ def test_what_was_decided_meanwhile_is_shown_and_not_overwritten(site: Site, rev
     phone.keyboard.press("1")
     alert = phone.get_by_role("alert")
     expect(alert).to_contain_text("“heart attack” was not saved")
-    expect(alert).to_contain_text("decided meanwhile")
+    expect(alert).to_contain_text("decided in the meantime")
     alert.get_by_role("button", name="Look at it").click()
     expect(phone.locator("#term h2")).to_have_text("heart attack")
     expect(phone.locator("#term .decided")).to_contain_text("You: NIL")
