@@ -7,8 +7,10 @@ the usual meaning in clinical notes counts.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from nymlink.annotation.annotator_settings import LEVELS
@@ -38,6 +40,24 @@ _BEFORE: Final = re.compile(r"([^\W\d_]+)\W*$")
 _AFTER: Final = re.compile(r"\W{0,2}([^\W\d_]+)")
 
 
+_MOST_NEAR: Final = 20
+"""Most findings considered beside an abbreviation."""
+
+
+class _Beside:
+    """The hits of a text in order, to find those near an offset."""
+
+    def __init__(self, hits: Iterable[Hit]) -> None:
+        self._hits = sorted(hits)
+        self._starts = [hit.start for hit in self._hits]
+
+    def within(self, offset: int, distance: int) -> Iterator[Hit]:
+        """Yield the hits that start near an offset, at most 20."""
+        first = bisect_left(self._starts, offset - distance)
+        last = bisect_right(self._starts, offset + distance)
+        return islice(self._hits, first, min(last, first + _MOST_NEAR))
+
+
 class Acronyms:
     """Chooses the concepts of abbreviations.
 
@@ -59,7 +79,8 @@ class Acronyms:
 
     def settle(self, text: str, hits: Sequence[Hit]) -> list[Hit]:
         """Choose the concepts of abbreviations, lower doubtful confidences, and remove ordinary words."""
-        return [settled for hit in hits if (settled := self._settled(text, hit, hits)) is not None]
+        beside = _Beside(hits)
+        return [settled for hit in hits if (settled := self._settled(text, hit, beside)) is not None]
 
     def find(self, text: str, hits: Sequence[Hit], defined: Collection[str]) -> Iterator[Hit]:
         """Yield abbreviations of clinical notes that are not names of the vocabulary: "HTN", "T2DM".
@@ -69,7 +90,7 @@ class Acronyms:
             hits: names that were found in it; abbreviations do not overlap them.
             defined: short forms that the text defines, which are left out.
         """
-        taken = Spans(hits)
+        taken, beside = Spans(hits), _Beside(hits)
         for match in _ABBREVIATION.finditer(text):
             meanings = self._lexicon.rules.meanings(match[0])
             if not meanings or match[0] in defined:
@@ -77,7 +98,7 @@ class Acronyms:
             row = next((row for name in meanings[0] if (row := self._row_of(name)) is not None), None)
             if row is None:
                 continue
-            near = any(abs(other.start - match.start()) < _BESIDE for other in hits)
+            near = next(beside.within(match.start(), _BESIDE), None) is not None
             confidence = LEVELS[Level.EXACT] * _FEW / (_FEW + len(meanings) - 1)
             if len(match[0]) < _SHORTEST:
                 confidence *= _WORD if near else _OTHER
@@ -93,7 +114,7 @@ class Acronyms:
         allowed = (row for row in found if self._allowed is None or self._allowed[row])
         return next(allowed, None)
 
-    def _settled(self, text: str, hit: Hit, hits: Sequence[Hit]) -> Hit | None:
+    def _settled(self, text: str, hit: Hit, beside: _Beside) -> Hit | None:
         written = text[hit.start : hit.end]
         if hit.words != 1 or not is_acronym(self._vocabulary.name(hit.choice.row).text):
             return hit
@@ -111,7 +132,7 @@ class Acronyms:
         factor = 1.0
         row = hit.choice.row
         if rows:
-            near = [other for other in hits if other is not hit and abs(other.start - hit.start) < _NEAR]
+            near = [other for other in beside.within(hit.start, _NEAR) if other is not hit]
             spoken = self._spoken_for(meanings, near)
             usual = spoken or self._usual(written, meanings)
             row = meanings[usual] if usual is not None else row
@@ -136,7 +157,8 @@ class Acronyms:
 
     def _spoken_for(self, meanings: dict[str, int], near: Sequence[Hit]) -> str | None:
         """Find the single concept that shares most ancestors with nearby findings; ``None`` for none."""
-        beside = [self._vocabulary.name(other.choice.row).concept_id for other in near]
+        rows = {other.choice.row for other in near}
+        beside = [self._vocabulary.name(row).concept_id for row in rows]
         votes = Counter[str]()
         for concept in meanings:
             own = self._above(concept)

@@ -97,6 +97,7 @@ def _read(written: str, before: str) -> str:
 _BULLET: Final = re.compile(r"\s*(?:[-*•·◦▪–—+>]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[.?\])\s")
 _ANSWER: Final = re.compile(r"[:=]\s*\S*$")
 """Pattern of the end of a line in a form: a label and a short value."""
+_LONGEST_ANSWER: Final = 40
 _SHORTEST_WRAPPED: Final = 40
 """Least width in characters of wrapped text."""
 _FEWEST_WRAPPED: Final = 3
@@ -139,7 +140,7 @@ def _ends(lines: Sequence[str]) -> list[str]:
 
 
 def _is_wrapped(line: str, after: str, *, full: bool, even: bool) -> bool:
-    if not line or _BULLET.match(f"{after} ") or CELL_END in line or _ANSWER.search(line):
+    if not line or _BULLET.match(f"{after} ") or CELL_END in line or _ANSWER.search(line[-_LONGEST_ANSWER:]):
         return False
     last, first = line.rsplit(" ", 1)[-1], after.split(" ", 1)[0]
     if last.lower() in stop_words() or first in stop_words() or line.endswith((",", "-")):

@@ -225,7 +225,7 @@ def queries(
     )
 
 
-_LIST: Final = re.compile(r"\s*(?:[,;/+&]|\b(?:and|or|und|et|y|e|o|ou|oder)\b)+\s*", re.IGNORECASE)
+_LIST: Final = re.compile(r" ?(?:[,;/+&]|\b(?:and|or|und|et|y|e|o|ou|oder)\b)+ ?", re.IGNORECASE)
 """What stands between the names of a list."""
 
 
@@ -240,7 +240,7 @@ def split_mention(mention: Mention, entries: Entries, language: str | None = Non
     if mention.parts or mention.prepared or entries.find(normalise(mention.text)) is not None:
         return mention
     rules = rules_of(recognise_language(normalise(mention.text), mention.language or language))
-    parts = tuple(filter(None, _LIST.split(mention.text)))
+    parts = tuple(filter(None, _LIST.split(" ".join(mention.text.split()))))
     if not all(_is_name(part, entries, rules) for part in parts):
         parts = rules.split_composite(mention.text)
     return replace(mention, parts=parts) if len(parts) > 1 else mention
