@@ -68,8 +68,8 @@ _AND: Final = re.compile(r"\band\b")
 _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
 _YES: Final = "yes|present|positive|pos|true|y"
 _VALUE: Final = re.compile(
-    rf"[ \xa0]*(?:[:={CELL_END}(]|[-–—](?=\s)|(?<=[ \xa0]))[ \xa0]*(?:(?P<no>{_NO})|(?P<yes>{_YES}))"
-    rf"(?=\s*(?:$|[,;.)(/{CELL_END}{LINE_END}]))",
+    rf"[ \xa0]{{0,4}}(?:[:={CELL_END}(]|[-–—](?=\s)|(?<=[ \xa0]))[ \xa0]{{0,4}}(?:(?P<no>{_NO})|(?P<yes>{_YES}))"
+    rf"(?=\s?(?:$|[,;.)(/{CELL_END}{LINE_END}]))",
     re.IGNORECASE,
 )
 """Value after a finding in a form."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
-from nymlink.tables.delimited import list_headers, require_distinct
+from nymlink.tables.delimited import list_headers, list_numbers, require_distinct
 
 _SHOWN: Final = 40
 """Characters of a name that a message shows."""
@@ -156,7 +156,7 @@ def column_place(header: Sequence[str], column: str, path: Path | None, option: 
     if len(places) > 1:
         numbers = [str(place + 1) for place in places]
         raise InputError(
-            f"columns {' and '.join(numbers)} have the same name, {column[:_SHOWN]!r}: give the number of the one "
+            f"columns {list_numbers(numbers)} have the same name, {column[:_SHOWN]!r}: give the number of the one "
             f"that is meant, for example {option}{numbers[0]}",
             path=path,
         )

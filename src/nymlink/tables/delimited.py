@@ -206,6 +206,11 @@ def list_headers(headers: Sequence[str]) -> str:
     return shown + (", …" if len(headers) > _LISTED else "")
 
 
+def list_numbers(places: Sequence[str]) -> str:
+    """List the numbers of columns, at most three of them."""
+    return " and ".join([*places[:_SHOWN], *["others"] * (len(places) > _SHOWN)])
+
+
 def require_distinct(headers: Sequence[str], wanted: Collection[str], path: Path, line: int) -> None:
     """Check that each wanted header names only one column.
 
@@ -216,7 +221,7 @@ def require_distinct(headers: Sequence[str], wanted: Collection[str], path: Path
     for header in wanted:
         if counts[header] > 1:
             places = [str(place) for place, other in enumerate(headers, start=1) if other == header]
-            numbers = " and ".join([*places[:_SHOWN], *["others"] * (len(places) > _SHOWN)])
+            numbers = list_numbers(places)
             raise InputError(
                 f"columns {numbers} have the same name, {header[:_LISTED]!r}: rename all but one of them",
                 path=path,
