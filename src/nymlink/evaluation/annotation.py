@@ -1,4 +1,4 @@
-"""Measure what an annotator finds in texts against annotated mentions: by mention and by document."""
+"""Measure annotation against annotated mentions, by mention and by document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _POINTS: Final = tuple(round(0.05 * step, 2) for step in range(20))
 
 
 class Span(NamedTuple):
-    """A stretch of a text and the concepts it means; one of them is enough to be right."""
+    """A span of a text and its concepts; one correct concept is enough."""
 
     start: int
     end: int
@@ -38,13 +38,13 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision and recall of what was found.
+    """Precision and recall.
 
     Attributes:
-        right: how much of what was found is right.
-        found: how much was found.
-        recovered: how much of the gold was found.
-        gold: how much gold there is.
+        right: number of correct found items.
+        found: number of found items.
+        recovered: number of gold items that were found.
+        gold: number of gold items.
     """
 
     right: int
@@ -71,17 +71,17 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationEvaluation:
-    """What an annotator finds in a corpus.
+    """Figures of an annotator on a corpus.
 
     Attributes:
-        documents: how many documents there are.
-        mentions: scores of mentions that overlap and have the right concept.
-        exact_mentions: scores of those whose offsets are the same, too.
+        documents: number of documents.
+        mentions: scores of mentions that overlap and have the correct concept.
+        exact_mentions: scores of mentions with the same offsets and the correct concept.
         concepts: scores of the concepts of documents, pooled over all documents.
         macro_mention_f1: mean of the F1 of mentions over documents.
         macro_document_f1: mean of the F1 of concepts over documents.
-        unlocated: gold mentions without offsets: they count for documents only.
-        unknown: gold mentions none of whose concepts is in the vocabulary: they count, and are not found.
+        unlocated: number of gold mentions without offsets, which count for documents only.
+        unknown: number of gold mentions without a concept in the vocabulary, which count as not found.
         reliability: the confidences, and whether the mention that was found is right; ``None`` if nothing was.
         curve: for each confidence the scores of what is at least as sure: of mentions, and of concepts.
     """
@@ -125,7 +125,7 @@ class AnnotationEvaluation:
 def evaluate_annotation(
     annotator: Annotator, corpus: Corpus, *, types: Collection[str] | None = None
 ) -> AnnotationEvaluation:
-    """Annotate the texts of a corpus, and compare what is found with its mentions.
+    """Annotate the texts of a corpus, and compare the links with its mentions.
 
     Gold ids are found as :class:`~nymlink.evaluation.outcomes.GoldResolver` does, old ones too.
 
@@ -232,13 +232,13 @@ def _reliability(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]
 
 
 def _mean(scores: Sequence[Score]) -> float:
-    """Compute the mean of F1, which is 1 for a document where there is nothing to find and nothing was found."""
+    """Compute the mean of F1; it is 1 for a document without gold and without found mentions."""
     values = [1.0 if not score.gold and not score.found else score.f1 for score in scores]
     return sum(values) / len(values) if values else 0.0
 
 
 def annotation_report(evaluation: AnnotationEvaluation) -> str:
-    """Write an evaluation of annotation as a page of text."""
+    """Format an evaluation of annotation as text."""
     rows = (
         ("mentions that overlap", evaluation.mentions, evaluation.macro_mention_f1),
         ("mentions, same offsets", evaluation.exact_mentions, None),

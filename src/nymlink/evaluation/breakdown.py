@@ -1,4 +1,4 @@
-"""What makes mentions hard, and why they were linked wrongly."""
+"""Accuracies by properties of mentions, and reasons of mistakes."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _BREAK: Final = re.compile(r"(?<=[.!?])\s+(?=[^\sa-z])|\n+")
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One wrongly linked mention.
+    """A wrongly linked mention.
 
     Attributes:
         document_id: its document.
         mention: its surface form.
-        query: what was searched; the parts of a composite joined by `` | ``.
+        query: the query; the parts of a composite joined by `` | ``.
         gold: gold ids and preferred names, joined by `` | ``.
         gold_names: the first ten names of each of these, joined by ``; ``.
         predicted: predicted ids and preferred names, joined by `` | ``.
         predicted_names: the first ten names of each of these, joined by ``; ``.
         matched: the names that matched, joined by `` | ``.
         why: the reason, one of a few phrases.
-        context: the sentence of the mention, where the corpus has it.
+        context: the sentence of the mention, if the corpus has texts.
     """
 
     document_id: str
@@ -85,7 +85,7 @@ def shuffled(mistakes: Sequence[Mistake]) -> list[Mistake]:
 
 
 def concept_label(vocabulary: Vocabulary, concept_id: str, rows: Iterable[int]) -> str:
-    """Write an id with the preferred names of its concepts."""
+    """Format an id with the preferred names of its concepts."""
     return f"{concept_id} {', '.join(map(vocabulary.preferred_name, rows))}".strip()
 
 
@@ -122,7 +122,7 @@ def _matching_names(vocabulary: Vocabulary, rows: Sequence[int]) -> str:
 
 
 def sentence(text: str, mention: Mention) -> str:
-    """Return the sentence around a mention on one line; the whole text where the offsets are not known."""
+    """Return the sentence around a mention on one line; the whole text if the offsets are unknown."""
     start, end = (0, len(text)) if mention.start is None or mention.end is None else (mention.start, mention.end)
     breaks = [match.span() for match in _BREAK.finditer(text)]
     left = max((after for _, after in breaks if after <= start), default=0)

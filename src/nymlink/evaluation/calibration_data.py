@@ -35,11 +35,11 @@ def draw_absent_names(index: Index, count: int, *, seed: int = 0) -> list[str]:
 
     Args:
         index: the index that lacks them.
-        count: the number of names; fewer are returned where the index has nearly all words.
+        count: number of names; fewer are returned if the index has nearly all words.
         seed: the seed of the draw.
     """
     rng = random.Random(seed)
-    # English whatever the language: any words that are no names will do, and these are listed.
+    # English words for any language: only words outside the names are needed, and English ones are listed.
     words = sorted(known_words())
 
     def pair() -> str:
@@ -146,7 +146,7 @@ def label_mentions(
         of_types = "" if types is None else f" of type {', '.join(sorted(types))}"
         present = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
         raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {present or 'none'}")
-    # No feature tells how sure a guess is.
+    # No feature measures the reliability of a guess.
     kept = [row for row in annotated if all(part.fallback is None for part in row[1])]
     if not kept:
         raise InputError("every mention of the corpus that has a gold id has a misspelt word: mend them first")
@@ -161,7 +161,7 @@ def label_mentions(
         asked=[part for *_, part in parts],
         gold=[resolver.rows(mention.concept_ids) for _, mention, _ in parts],
         starts=np.cumsum([0, *counts[:-1]]),
-        # Names repeat within a document; where there are no documents to speak of, equal names are kept together.
+        # Names repeat within a document. Without documents, equal names form a group.
         groups=groups if _FEWEST_GROUPS <= len(documents) < len(kept) else places,
     )
 

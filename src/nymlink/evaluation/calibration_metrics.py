@@ -61,7 +61,7 @@ class Reliability:
 
     @property
     def accuracy(self) -> float:
-        """Share of all mentions that is right."""
+        """Share of correct mentions."""
         return float(self.right.mean())
 
     @property

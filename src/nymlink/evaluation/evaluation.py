@@ -121,7 +121,7 @@ class Evaluation:
     settings: Mapping[str, Any] = field(repr=False)
 
     def __str__(self) -> str:
-        """Return the figures that count in one line: `nymlink.evaluation.evaluation.report` says more."""
+        """Return the main figures in one line; :func:`report` has all."""
         by_concept, by_name = (
             "/".join(f"{100 * self.figures[f'{prefix}acc@{k}']:.1f}" for k in (1, 5))
             for prefix in ("concept_", "")
@@ -193,9 +193,9 @@ def evaluate(
     index = linker.index
     pipeline = replace(linker.pipeline, composites="gold")
     if as_published:
-        # What was published has no ranker.
+        # Published systems have no ranker.
         pipeline = replace(pipeline, index=index.with_ranker(None), as_published=True)
-    # All mentions, for those that do not count may settle the ties of others.
+    # Link all mentions: those that are not scored may settle ties of others.
     found = pipeline.search(corpus.documents, DEPTH)
     queries = [
         GoldQuery(document.id, mention, prepared, tuple(part.question for part in asked), first)
@@ -276,7 +276,7 @@ def fingerprint(queries: Sequence[GoldQuery]) -> str:
     digest = hashlib.sha256()
     for query in queries:
         mention = query.mention
-        # Offsets identify a mention however it is prepared; without offsets its text has to.
+        # Offsets identify a mention; without offsets its text does.
         place = mention.text if mention.start is None else f"{mention.start}\t{mention.end}"
         line = f"{query.document_id}\t{place}\t{'|'.join(mention.concept_ids)}\n"
         digest.update(line.encode("utf-8", "surrogatepass"))

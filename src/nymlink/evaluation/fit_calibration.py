@@ -62,7 +62,7 @@ def fit_logistic(features: Floats, targets: Floats, *, start: Floats, penalties:
     for _ in range(_STEPS):
         probabilities = probability(columns @ found)
         gradient = columns.T @ (probabilities - targets) + penalties * (found - start)
-        # A weight of 0 that wants to fall stays where it is.
+        # A weight of 0 does not become negative.
         free = (found > lowest) | (gradient < 0)
         own = columns[:, free]
         curvature = (own.T * (probabilities * (1 - probabilities))) @ own + np.diag(penalties[free] + _CLOSE)

@@ -30,7 +30,7 @@ class RerankedMention:
     Attributes:
         document_id: its document.
         mention: the mention, with its gold ids.
-        sentence: its sentence, or the whole text where its offsets are not known.
+        sentence: its sentence, or the whole text if its offsets are unknown.
         ambiguous: whether the mention, or a part of it, is a name of several concepts, or the scores of its first
             two candidates are equal.
         seen: whether a gold id (of a composite mention, each of them) occurs in the training corpora.

@@ -27,7 +27,7 @@ class WorkerEndedError(NymlinkError):
 
 
 class Numbered(Protocol):
-    """A shard: a part of the input that is done by itself."""
+    """A shard: a part of the input for one worker."""
 
     @property
     def number(self) -> int:
@@ -36,7 +36,7 @@ class Numbered(Protocol):
 
 
 class Reported(Protocol):
-    """A report of what became of a shard."""
+    """The report on a shard."""
 
     @property
     def shard(self) -> int:
@@ -59,7 +59,7 @@ class Worker(Protocol[S_in, R_out]):
 
 
 class Order(Protocol[S_in, R_out]):
-    """What a process needs to work on a job; can be pickled."""
+    """The order of a job for its processes; can be pickled."""
 
     def open(self) -> Worker[S_in, R_out]:
         """Make the worker of a process, once for each process."""

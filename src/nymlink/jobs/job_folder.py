@@ -46,7 +46,7 @@ class Part:
     Attributes:
         size: its bytes.
         xxh3: its digest.
-        facts: what the job notes of the shard, as JSON values.
+        facts: facts about the shard, as JSON values.
     """
 
     size: int
@@ -74,9 +74,9 @@ def write_part(path: Path, write: Callable[[Path], object], facts: Mapping[str, 
     """Write a part in one step.
 
     Args:
-        path: where it belongs.
-        write: writes it to the path that it is given.
-        facts: what to note of the shard.
+        path: its path.
+        write: writes it to a given path.
+        facts: facts about the shard.
 
     Raises:
         OutputError: it cannot be written.

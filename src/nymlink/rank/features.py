@@ -1,4 +1,4 @@
-"""Describe candidates: how each was found, what its names share with the question, what is beside it."""
+"""Features of candidates: their search scores, the words shared with the question, and the other candidates."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Feature(NamedTuple):
     """A feature of a candidate.
 
     Attributes:
-        name: what it is called in a ranker and in ``parts``.
-        meaning: what it says, and why that tells.
-        range: the values it can have.
+        name: its name in a ranker and in ``parts``.
+        meaning: its meaning.
+        range: its possible values.
     """
 
     name: str
@@ -127,9 +127,9 @@ _MOST_SHARING: Final = 50
 
 
 def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scores:
-    """Describe the candidates of a block of questions.
+    """Compute the features of the candidates of a block of questions.
 
-    A search that the index does not have leaves its features empty, as does a name that was not found.
+    Features are missing for searches that the index lacks, and for names that were not found.
 
     Args:
         retrieved: the candidates of Q questions, K each.
@@ -156,7 +156,7 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
 
 
 def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
-    """Collect the scores of the searches, of the name that matched and of all names that were found."""
+    """Collect the search scores of the name that matched and of all found names."""
     parts, hit_parts = retrieved.matches.parts, retrieved.hits.parts
     sparse = [name for name in parts if name not in (EXACT_MATCH, DENSE)]
     missing = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
@@ -176,7 +176,7 @@ def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
 
 
 def _of_words(retrieved: Retrieved, asked: NumberedWords, index: Index, table: ConceptTable) -> dict[str, Scores]:
-    """Compare the words of questions with those of the names that were found, and of the surest names."""
+    """Compare the words of questions with those of found names, and of the most reliable names."""
     overlap = word_overlap(
         asked, index.entries.word_numbers.of_entries(retrieved.entry_of_hit), retrieved.query_of_hit
     )
@@ -201,7 +201,7 @@ def _of_words(retrieved: Retrieved, asked: NumberedWords, index: Index, table: C
 
 
 def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> dict[str, Scores]:
-    """Describe the names that matched, and how many names and references each candidate has."""
+    """Compute features of the names that matched, and numbers of names and references of candidates."""
     valid = retrieved.valid
     names = np.where(valid, retrieved.matches.names, 0)
     concepts = np.where(valid, retrieved.matches.concepts, 0)
@@ -219,7 +219,7 @@ def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> di
 
 
 def _of_questions(retrieved: Retrieved, asked: NumberedWords) -> Mapping[str, Scores]:
-    """Describe the questions, which is the same for all of their candidates: float32 (Q) each."""
+    """Compute features of the questions, equal for all their candidates: float32 (Q) each."""
     questions, scores = retrieved.questions, retrieved.matches.scores
     behind = scores[:, 1] - scores[:, 0] if scores.shape[1] > 1 else -scores[:, 0]
     return {
@@ -236,7 +236,7 @@ def _of_questions(retrieved: Retrieved, asked: NumberedWords) -> Mapping[str, Sc
 
 
 def _writing(retrieved: Retrieved, index: Index) -> Scores:
-    """Compare how mentions and names that equal them are written; NaN for other names."""
+    """Compare the spelling of mentions with equal names; NaN for other names."""
     values = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
     for query, place in np.argwhere((retrieved.matches.parts[EXACT_MATCH] == 1) & retrieved.valid).tolist():
         surface = retrieved.questions[query].surface
@@ -266,7 +266,7 @@ def _mean(values: list[Scores]) -> Scores:
 
 
 def _first_hits(retrieved: Retrieved) -> Ints:
-    """Find the best hit of each candidate: int64 (Q × K), -1 where it was found by none of the hits."""
+    """Find the best hit of each candidate: int64 (Q × K), -1 for a candidate without hits."""
     count = retrieved.valid.size
     starts = np.searchsorted(retrieved.candidate_of_pair, np.arange(count))
     has = np.bincount(retrieved.candidate_of_pair, minlength=count) > 0
@@ -276,7 +276,7 @@ def _first_hits(retrieved: Retrieved) -> Ints:
 
 
 def _spread(retrieved: Retrieved, of_hits: Scores, hits: Ints) -> Scores:
-    """Give each candidate the value of its hit: float32 (Q, K), NaN if it has none."""
+    """Give each candidate the value of its hit: float32 (Q, K), NaN without a hit."""
     spread = np.where(hits < 0, np.float32(np.nan), of_hits[hits] if len(of_hits) else np.float32(np.nan))
     return spread.astype(np.float32).reshape(retrieved.valid.shape)
 

@@ -1,4 +1,4 @@
-"""The learned ranker: puts the candidates of a question in the order of all evidence, and says how sure it is.
+"""The learned ranker: orders the candidates of a question by all evidence, with probabilities.
 
 Trees give each candidate a score; that none of them is right has the score 0. The probability of each is its share
 of the exponentials (the softmax): order, confidence and the decision that nothing is right come from one model.
@@ -29,7 +29,7 @@ class Ranker:
 
     Attributes:
         trees: over :data:`~nymlink.rank.features.FEATURES`.
-        learned_from: what it learned from, for people to read.
+        learned_from: description of its training data, for people.
 
     Raises:
         ValueError: the trees ask for features that there are not.
@@ -67,7 +67,7 @@ class Ranker:
         return scores
 
     def with_trees(self, trees: Trees, learned_from: str) -> Ranker:
-        """Add trees, which learned from something else what these had wrong."""
+        """Add trees that were trained on other data to correct these."""
         return Ranker(Trees.joined([self.trees, trees]), f"{self.learned_from}; {learned_from}")
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class RankedMatches:
 
 
 class Reason(NamedTuple):
-    """What moved the first candidate before the second.
+    """A feature that put the first candidate before the second.
 
     Attributes:
         feature: what it says.
@@ -160,7 +160,7 @@ class Ranking:
 
     @property
     def table(self) -> ConceptTable:
-        """What is known of the concepts without any question."""
+        """Properties of the concepts that are independent of questions."""
         return self.index.once(ConceptTable.of)
 
     def describe(
@@ -211,7 +211,7 @@ class Ranking:
         return RankedMatches(deeper, np.pad(chances, ((0, 0), (0, k - CANDIDATES))))
 
     def explain(self, question: Question) -> tuple[Reason, ...]:
-        """Say why the first candidate of a question is before the second.
+        """Explain why the first candidate of a question is before the second.
 
         Returns:
             The features that moved them apart, those that moved most first; none where there is no ranker or no
@@ -229,7 +229,7 @@ class Ranking:
         return tuple(
             Reason(FEATURES[place], float(first[place]), float(second[place]), round(float(difference[place]), 6))
             for place in np.argsort(-np.abs(difference), kind="stable").tolist()
-            # What is the same for both only moves them apart through others.
+            # A feature with equal values separates them only together with others.
             if difference[place] and first[place] != second[place]
         )
 

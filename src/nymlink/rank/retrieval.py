@@ -65,7 +65,7 @@ class ConceptTable:
 
     @classmethod
     def of(cls, index: Index) -> ConceptTable:
-        """Collect what is known of the concepts of an index."""
+        """Collect the properties of the concepts of an index."""
         entries, owners, columns = index.entries, index.owners, index.vocabulary.columns
         entry_of_name = np.full(index.vocabulary.name_count, NONE, np.int32)
         entry_of_name[entries.names] = np.repeat(np.arange(len(entries), dtype=np.int32), np.diff(entries.offsets))
