@@ -11,8 +11,8 @@ GROUPS: Final = {
         --translations --type --language --languages --default-language --encoding --delimiter --mappings --with
         --concept-table --wikidata""",
     "Index and model": "--index --encoder --base --recipe --rerank",
-    "Output": """--output --format --report --errors --plot --changes --held-out-to --save-names --title --list
-        --limit --dry-run --explain""",
+    "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
+        --list --limit --dry-run --explain""",
     "What is kept": """--kind --branch --semantic-type --source --sab --tty --suppressed --strict
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",

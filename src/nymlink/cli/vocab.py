@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -18,17 +20,19 @@ from nymlink.sources.fetch import FetchOptions, cache_folder, read_record
 from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
 from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, ReadOptions
-from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.releases import CHANGES, compare_releases
 from nymlink.vocabulary.subset import subset as subset_of
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.vocabulary.vocabulary_folder import KIND
 
 vocab = LazyCommands(
     "vocab",
-    help="Get, build, merge, enrich, describe and search vocabularies.",
+    help="Get, build, merge, enrich, compare, describe and search vocabularies.",
     commands={
         "build": "nymlink.cli.vocab:build",
+        "diff": "nymlink.cli.vocab:diff",
         "enrich": "nymlink.cli.vocab_merge:enrich",
         "get": "nymlink.cli.vocab:get",
         "info": "nymlink.cli.vocab:info",
@@ -310,3 +314,37 @@ def subset(
     click.echo(
         f"{len(part):,} of {len(whole):,} concepts, {part.name_count:,} of {whole.name_count:,} names → {output}"
     )
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the counts of changes, and all changes.")
+def diff(old: Path, new: Path, as_json: bool) -> None:
+    """Compare two releases of a vocabulary.
+
+    OLD and NEW are vocabulary folders or source files. The table has a row for each change: its kind, the id and
+    the name of the concept, what only OLD has, what only NEW has; several values are separated by " | ". Kinds:
+    gone, merged (the id leads to one other concept), split (to several), added, renamed, moved (other parents),
+    names (other names). Obsolete concepts count as absent.
+
+    \b
+    nymlink vocab diff hpo-2025 hpo-2026
+    nymlink vocab diff hpo-2025 hpo-2026 --json
+    """
+    problems = reported_problems()
+    before, after = (open_vocabulary(path, problems=problems) for path in (old, new))
+    changes = compare_releases(before, after)
+    counted = Counter(change.kind for change in changes)
+    counts = {kind: counted[kind] for kind in CHANGES}
+    if as_json:
+        listed = [change.to_dict() for change in changes]
+        click.echo(json.dumps({"counts": counts, "changes": listed}, ensure_ascii=False, indent=1))
+    else:
+        click.echo("change\tid\tname\told\tnew")
+        for change in changes:
+            cells = (change.kind, change.id, change.name, " | ".join(change.old), " | ".join(change.new))
+            click.echo("\t".join(" ".join(cell.split()) for cell in cells))
+    summary = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    click.echo(f"{len(before):,} → {len(after):,} concepts: {summary}", err=True)
+    finish(problems)
