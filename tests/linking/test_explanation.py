@@ -85,7 +85,7 @@ def test_a_name_that_is_written_as_the_mention_is_said_to_be(mention: str, verba
     index = ranked(Index.build(names, encoder=None), {"exact": (0.99, 5, 0)})
     found = Linker(index).explain(mention)
     assert found.is_verbatim == verbatim
-    assert ("written exactly as the mention" in str(found)) == verbatim
+    assert ("its name equals the mention" in str(found)) == verbatim
     if verbatim:
         # The ranker alone would have it otherwise.
         assert found.first.matched.text == mention

@@ -124,6 +124,10 @@ class HybridSearch:
         hits_of_part = self._search_parts(queries, k)
         rows = distinct_rows([hits.rows for hits in hits_of_part.values()])
         scores = {name: self._scores(name, queries, rows, hits) for name, hits in hits_of_part.items()}
+        if EXACT_MATCH in scores:
+            equal = scores[EXACT_MATCH] == 1
+            # Rounding in a search must not lower the score of an equal name.
+            scores = {name: np.where(equal, np.float32(1), values) for name, values in scores.items()}
         return UnweightedHits(rows, values=scores, scores=scores)
 
     def _search_parts(self, queries: Sequence[str], k: int) -> dict[str, Hits]:

@@ -208,8 +208,9 @@ class Index:
         Raises:
             StoreError: one of them is damaged.
         """
-        if self._contents.verification is not None:
-            self._contents.verification.wait()
+        verification = self._contents.verification
+        if verification is not None and not verification.passed:
+            verification.wait()
 
     @property
     def _encoder(self) -> QueryEncoder | None:

@@ -264,7 +264,7 @@ _LESS: Final = 0.99
 written just as the mention: enough to say that they are no tie."""
 
 
-class _EqualName(NamedTuple):
+class EqualName(NamedTuple):
     """A name that equals a query.
 
     Attributes:
@@ -295,9 +295,9 @@ def order_equal_names(
         surface: the mention, as it was written; ``None`` if that is not known: the concepts that were found
             stay in order.
     """
-    equal = _equal_names(vocabulary, entries, query, surface)
+    equal = equal_names(vocabulary, entries, query, surface)
     concepts = matches.concepts[place]
-    if concepts[0] not in {each.concept for each in equal}:
+    if len(equal) < 2 or concepts[0] not in {each.concept for each in equal}:
         return
     first = {each.concept: each for each in reversed(equal)}
     ordered = list(dict.fromkeys(each.concept for each in equal))
@@ -326,7 +326,7 @@ def _replace(values: npt.NDArray[Any], first: npt.ArrayLike, rest: npt.NDArray[A
     values[: len(new)], values[len(new) :] = new, empty
 
 
-def _equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: str | None) -> list[_EqualName]:
+def equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: str | None) -> list[EqualName]:
     """Find the names that equal a query, the most alike in writing first, then the surest."""
     row = entries.find(query)
     if row is None:
@@ -338,8 +338,6 @@ def _equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: 
         if wanted != query and compact(wanted) == compact(query):
             rows = entries.compact.find(query)
     names = [name for each in rows for name in entries.names_of(each).tolist()]
-    if len(names) == 1:
-        return []
     keyed = []
     for place, name in enumerate(names):
         text = vocabulary.name(name).text
@@ -348,4 +346,4 @@ def _equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: 
         # An entry has names in another order of words, too.
         keyed.append(((normalise(text) not in (query, wanted), -level, place), name, likeness > ALIKE))
     owners = vocabulary.columns.names["concept"]
-    return [_EqualName(owners[name].as_py(), name, alike) for _, name, alike in sorted(keyed)]
+    return [EqualName(owners[name].as_py(), name, alike) for _, name, alike in sorted(keyed)]

@@ -1,21 +1,20 @@
 """Turn the matches of an index into the candidates of links; find verbatim names without a search.
 
-If a mention is written exactly like a name of one concept alone, that concept is its first candidate. A search
-could neither replace it nor raise its confidence, so none is run. Its score is computed by comparing the name with
-itself.
+If a mention equals a name of one concept alone, apart from capitals and signs, that concept is its first
+candidate. A search could neither replace it nor raise its confidence, so none is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from nymlink.index.fusion import EXACT_MATCH, WEIGHTED, weighted_sum
+from nymlink.index.fusion import EXACT_MATCH, WEIGHTED
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.walk import Matches
+from nymlink.index.walk import Matches, equal_names
 from nymlink.linking.link import Candidate
 from nymlink.rank.ranker import RankedMatches
 from nymlink.rank.retrieval import Question
@@ -30,8 +29,8 @@ WRITING: Final = "writing"
 """Score part for a name that equals the mention: similarity of their spelling. No search computes it."""
 
 RANKED: Final = "ranked"
-"""Score part from the ranker: probability that the candidate is correct, by all evidence. Missing for a verbatim
-name if only one candidate is asked for, because the ranker is then not asked."""
+"""Score part from the ranker: probability that the candidate is correct, by all evidence. Missing for the only
+name that equals the mention if one candidate is asked for, because the ranker is then not asked."""
 
 
 def candidates_of(
@@ -84,7 +83,7 @@ _AHEAD: Final = 2e-6
 
 
 def find_verbatim(index: Index, questions: Sequence[Question], k: int) -> tuple[list[Question], RankedMatches]:
-    """Find the questions that are verbatim names of one concept alone, with that concept.
+    """Find the questions that equal a name of one concept alone, with that concept.
 
     Args:
         index: the index; nothing is found unless a weighted mean joins its searches.
@@ -95,61 +94,43 @@ def find_verbatim(index: Index, questions: Sequence[Question], k: int) -> tuple[
         The Q questions that were answered, and their matches (Q, k). Their probabilities are NaN, because the
         ranker was not asked.
     """
-    weights = index.search.weights
-    found: dict[Question, tuple[int, int]] = {}
-    if index.fusion.method == WEIGHTED and weights[EXACT_MATCH] > 0:
-        named = ((question, _name_of(index, question)) for question in questions)
-        found = {question: rows for question, rows in named if rows is not None}
-    entries, names = np.array(list(found.values()), np.int32).reshape(-1, 2).T
-    texts = [question.text for question in found]
-    parts = {name: part.score(texts, entries[:, None])[:, 0] for name, part in index.search.parts.items() if texts}
-    if not parts:
-        return [], RankedMatches(Matches.empty(0, k, index.search.parts), None)
-    scores = weighted_sum(parts, weights)
-    # Other names score 0 in the exact search, so they lack its whole weight.
-    sure = scores > 1 - weights[EXACT_MATCH] + _AHEAD
-    matches = Matches.empty(int(sure.sum()), k, parts)
-    matches.concepts[:, 0], matches.names[:, 0] = index.owners[names[sure]], names[sure]
-    matches.scores[:, 0] = scores[sure]
-    for name, values in parts.items():
-        matches.parts[name][:, 0] = values[sure]
-    chances = None if index.ranker is None else np.full(matches.scores.shape, np.nan, np.float32)
-    answered = [question for question, is_sure in zip(found, sure, strict=True) if is_sure]
-    return answered, RankedMatches(matches, chances)
+    # The exact search alone puts an equal name first if its weight is more than a rounding error.
+    if index.fusion.method != WEIGHTED or index.search.weights[EXACT_MATCH] <= _AHEAD:
+        return _certain(index, {}, k)
+    named = ((question, _name_of(index, question)) for question in questions)
+    return _certain(index, {question: name for question, name in named if name is not None}, k)
 
 
 def find_identified(index: Index, questions: Sequence[Question], k: int) -> tuple[list[Question], RankedMatches]:
-    """Find the questions that are ids, with the preferred name of their concept.
+    """Find the questions that are ids, with the preferred name of their concept; see :func:`find_verbatim`."""
+    rows = ((question, question.concept) for question in questions)
+    named = ((question, row, index.vocabulary.preferred_row(row)) for question, row in rows if row is not None)
+    return _certain(index, {question: (row, NONE if name is None else name) for question, row, name in named}, k)
 
-    Args:
-        index: of the concepts.
-        questions: what is asked.
-        k: number of places for concepts; all but the first stay empty.
 
-    Returns:
-        Q of the questions, and their matches (Q, k), like :func:`find_verbatim`.
-    """
-    found = [(question, question.concept) for question in questions if question.concept is not None]
-    preferred = (index.vocabulary.preferred_row(concept) for _, concept in found)
+def _certain(
+    index: Index, found: Mapping[Question, tuple[int, int]], k: int
+) -> tuple[list[Question], RankedMatches]:
+    """Make the matches of questions with one certain concept each, given as rows (concept, name)."""
     matches = Matches.empty(len(found), k, index.search.parts)
-    for place, ((_, concept), name) in enumerate(zip(found, preferred, strict=True)):
-        matches.concepts[place, 0], matches.names[place, 0] = concept, NONE if name is None else name
-    matches.scores[:, 0] = 1.0
-    for values in matches.parts.values():
+    matches.concepts[:, 0], matches.names[:, 0] = np.array(list(found.values()), np.int32).reshape(-1, 2).T
+    for values in (matches.scores, *matches.parts.values()):
         values[:, 0] = 1.0
     chances = None if index.ranker is None else np.full(matches.scores.shape, np.nan, np.float32)
-    return [question for question, _ in found], RankedMatches(matches, chances)
+    return list(found), RankedMatches(matches, chances)
 
 
 def _name_of(index: Index, question: Question) -> tuple[int, int] | None:
-    """Find the entry and the name that is written as the mention, if one concept alone has it; else ``None``."""
-    entry = None if question.surface is None else index.entries.find(question.text)
-    if entry is None or question.surface is None or normalise(question.surface) != question.text:
+    """Find the rows (concept, name) of the name that a question equals, if one concept alone has it."""
+    text, surface = question.text, question.surface
+    entry = index.entries.find(text)
+    if entry is None or question.rewritten or question.guessed:
         return None
+    concepts = index.concepts_of(entry)
+    if len(concepts) != 1 or (surface is not None and normalise(surface) != text):
+        return None
+    [concept] = concepts
     names = index.entries.names_of(entry).tolist()
-    if len(index.concepts_of(entry)) != 1:
-        return None
-    # Of the names with this spelling, take the most reliable kind.
-    written = (name for name in names if index.vocabulary.name(name).text == question.surface)
-    name = next(written, None)
-    return None if name is None else (entry, name)
+    if len(names) > 1:
+        return concept, equal_names(index.vocabulary, index.entries, text, surface)[0].name
+    return concept, names[0]

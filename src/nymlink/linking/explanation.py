@@ -27,7 +27,8 @@ class Explanation:
         second: the second candidate; ``None`` if there is none.
         reasons: features that moved them apart, the strongest first; empty if no ranker ordered them.
         unexplained: what ordered them if there are no reasons, in words.
-        has_verbatim_first: whether a name written exactly as the mention always comes first.
+        has_verbatim_first: whether a name that is written exactly as the mention always comes first, and so does
+            the only name that equals it.
     """
 
     link: Link
@@ -39,11 +40,11 @@ class Explanation:
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the first candidate is before the second because its name is written exactly as the mention."""
-        if not self.has_verbatim_first:
+        """Whether the first candidate is before the second because its name, and no other, equals the mention."""
+        if not self.has_verbatim_first or self.first is None or self.second is None:
             return False
-        first, second = (None if each is None else each.parts.get(WRITING) for each in (self.first, self.second))
-        return self.second is not None and first == 1 != second
+        first, second = self.first.parts.get(WRITING), self.second.parts.get(WRITING)
+        return first is not None and (first == 1 or second is None) and first != second
 
     def __str__(self) -> str:
         """Write the link, the second candidate, and the strongest reasons, one a line."""
@@ -51,7 +52,7 @@ class Explanation:
         if self.second is not None:
             lines.append(f"  before {self.second}")
         if self.is_verbatim:
-            lines.append("  regardless of these reasons: its name is written exactly as the mention")
+            lines.append("  regardless of these reasons: its name equals the mention")
         for reason in self.reasons[:_SHOWN]:
             values = f"{_value(reason.first)} against {_value(reason.second)}"
             lines.append(f"  {reason.moved:+.2f} {reason.feature.name}: {values} ({reason.feature.meaning})")

@@ -185,7 +185,7 @@ class Ranking:
         """Find the k best distinct concepts of each question, best first.
 
         The first :data:`~nymlink.rank.retrieval.CANDIDATES` are ranked; others follow in the order of the index.
-        A name that is written exactly as the mention comes before all that are not.
+        A name that is written exactly as the mention comes first, and so does the only name that equals it.
 
         Args:
             questions: Q questions.
@@ -246,7 +246,7 @@ class Ranking:
 
 
 def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
-    """Put candidates in order: those written as their mention first, then by score.
+    """Put candidates in order: those that :meth:`Ranking.match` puts first, then by score.
 
     Args:
         matches: K candidates of each of Q questions, in the order of the index.
@@ -259,8 +259,10 @@ def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
 
 def _order(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
     """Order candidates as :func:`rank`: int64 (Q, K)."""
-    verbatim = described[:, :, NAMES.index("writing")] == 1
-    order: npt.NDArray[np.int64] = np.lexsort((-scores, ~verbatim), axis=1)
+    values = {name: described[:, :, NAMES.index(name)] for name in ("writing", "exact", "rewritten", "guessed")}
+    equal = (values["exact"] == 1) & (values["rewritten"] == 0) & (values["guessed"] == 0)
+    alone = equal & (equal.sum(axis=1, keepdims=True) == 1)
+    order: npt.NDArray[np.int64] = np.lexsort((-scores, ~(alone | (values["writing"] == 1))), axis=1)
     return order
 
 

@@ -162,6 +162,9 @@ def writing_likeness(text: str, name: str) -> float:
     """
     if text == name:
         return 1.0
+    if text.isascii() and text.lower() == name.lower():
+        # Only capitals differ, the usual case.
+        return 1 / (1 + _TYPESETTING + _cost_of_capitals(text, name))
     ours, theirs = spell_greek(_canonical(text)), spell_greek(_canonical(name))
     return 1 / (1 + _TYPESETTING + _cost_of_signs(ours, theirs) + _cost_of_capitals(ours, theirs))
 

@@ -23,9 +23,13 @@ class Verification:
         directory: the directory of the files.
         manifest: its manifest, with their digests.
         names: the files to check, as the manifest names them.
+
+    Attributes:
+        passed: whether all files are known to be undamaged, so that nobody has to wait.
     """
 
     def __init__(self, directory: Path, manifest: Mapping[str, Any], names: Iterable[str]) -> None:
+        self.passed = False
         self._directory = directory
         self._manifest = manifest
         # The largest first, so that none of the threads ends with it alone.
@@ -59,6 +63,7 @@ class Verification:
                 self._done.set()
         if self._damage is not None:
             raise StoreError(self._damage.message, path=self._damage.path)
+        self.passed = True
 
     def _work(self) -> None:
         while True:
