@@ -229,6 +229,8 @@ def _data(folder: Path) -> None:
     ncbi = folder / "corpora" / "ncbi_disease" / "biosyn_form"
     for path in (folder / "native", folder / "vocabularies", ncbi):
         path.mkdir(parents=True)
+    coded = "label,mondo_id\nheart attack,MONDO:0005068\n"
+    (folder / "coded.csv").write_text(coded, encoding="utf-8")
     mappings = (folder / "mondo.sssom.tsv").read_bytes()
     (folder / "native" / "mondo.sssom.tsv.gz").write_bytes(gzip.compress(mappings))
     for name in VOCABULARIES:

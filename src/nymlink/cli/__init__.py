@@ -60,6 +60,7 @@ nymlink = TopCommand(
             "bulk": "nymlink.cli.bulk:bulk",
             "serve": "nymlink.cli.serve:serve",
             "project": "nymlink.cli.project:project",
+            "check": "nymlink.cli.evaluate:check",
         },
         "Measuring": {
             "evaluate": "nymlink.cli.evaluate:evaluate",

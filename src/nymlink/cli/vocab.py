@@ -329,8 +329,8 @@ def diff(old: Path, new: Path, as_json: bool) -> None:
     names (other names). Obsolete concepts count as absent.
 
     \b
-    nymlink vocab diff hpo-2025 hpo-2026
-    nymlink vocab diff hpo-2025 hpo-2026 --json
+    nymlink vocab diff hpo hp.obo
+    nymlink vocab diff hpo hp.obo --json
     """
     problems = reported_problems()
     before, after = (open_vocabulary(path, problems=problems) for path in (old, new))

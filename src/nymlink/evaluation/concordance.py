@@ -1,0 +1,133 @@
+"""Check whether the names and the concept ids of a table agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from nymlink.corpus.documents import Document
+from nymlink.index.fusion import EXACT_MATCH
+from nymlink.index.index import Index
+from nymlink.linking.ids import Ids
+from nymlink.linking.link import Link
+from nymlink.linking.linker import Linker
+
+AGREES: Final = "agrees"
+DISAGREEMENTS: Final = {
+    "unknown": "the vocabulary does not have the id",
+    "obsolete": "the id is an old one; the concept that replaces it is given, if there is one",
+    "opposite": "the name contradicts the concept",
+    "broader": "the name is that of an ancestor of the concept",
+    "narrower": "the name is that of a descendant of the concept",
+    "other": "the name is that of another concept",
+    "unlike": "no name of the concept is like the name",
+}
+VERDICTS: Final = {
+    AGREES: "the concept has the name, or the name is linked to the concept",
+    "similar": "the concept is among the first candidates for the name",
+    "missing": "the row has no name or no id",
+    **DISAGREEMENTS,
+}
+"""The verdicts on a name and an id, with what they mean."""
+
+_CANDIDATES: Final = 20
+"""Candidates of a name; one that contradicts it may be far behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a name and a concept id agree.
+
+    Attributes:
+        where: id of the document of the name: for a table the file and the line.
+        name: the name.
+        stated: the id that stands beside it.
+        verdict: one of :data:`VERDICTS`.
+        concept_id: id of the concept to use: what the name is linked to, or what replaces an old id; ``None`` if
+            the name and the id agree, or there is none.
+        concept_name: its preferred name.
+        confidence: confidence in it, if it comes from the name and the index is calibrated.
+    """
+
+    where: str
+    name: str
+    stated: str
+    verdict: str
+    concept_id: str | None = None
+    concept_name: str | None = None
+    confidence: float | None = None
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether name and id contradict each other, or the id cannot be used."""
+        return self.verdict in DISAGREEMENTS
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdict]:
+    """Check the gold ids of mentions, as they come: a verdict for each mention and each of its ids.
+
+    Ids are found in any spelling ("MONDO_0005068", an IRI). A name that is linked to what replaces an old id still
+    has the verdict ``"obsolete"``.
+
+    Args:
+        linker: links the names.
+        documents: mentions with gold ids.
+
+    Raises:
+        InputError: a mention cannot be linked, see :meth:`~nymlink.linking.linker.Linker.link_documents`.
+    """
+    ids = Ids(linker.index.vocabulary)
+    waiting: list[Document] = []
+
+    def read() -> Iterator[Document]:
+        for document in documents:
+            waiting.append(document)
+            yield document
+
+    for links in linker.link_documents(read(), top_k=_CANDIDATES):
+        document = waiting.pop(0)
+        for mention, link in zip(document.mentions, links, strict=True):
+            for stated in mention.concept_ids or ("",):
+                kind, concept_id = _judge(linker.index, ids, stated, link)
+                first = link.candidates[0] if link.candidates else None
+                own = first is not None and first.concept_id == concept_id
+                name = None if concept_id is None else linker.index.vocabulary[concept_id].name
+                confidence = link.confidence if own else None
+                yield Verdict(document.id, mention.text, stated, kind, concept_id, name, confidence)
+
+
+def _judge(index: Index, ids: Ids, stated: str, link: Link) -> tuple[str, str | None]:
+    """Return the verdict on an id beside a link, and the id of the concept to use."""
+    vocabulary = index.vocabulary
+    if not stated or not link.mention.text.strip():
+        return "missing", None
+    first = link.candidates[0] if link.candidates else None
+    suggested = None if first is None else first.concept_id
+    row = ids.find(stated)
+    if row is None:
+        return "obsolete" if vocabulary.resolve(stated) else "unknown", suggested
+    concept_id = vocabulary.concept_id(row)
+    if not _is_spelling(stated, concept_id):
+        return "obsolete", concept_id
+    if row in index.concepts_named(link.query) or suggested == concept_id:
+        return AGREES, None
+    own = next((each for each in link.candidates if each.concept_id == concept_id), None)
+    if own is not None and own.contradiction is not None:
+        return "opposite", suggested
+    if first is not None and first.parts.get(EXACT_MATCH) == 1:
+        if first.concept_id in vocabulary.ancestors(concept_id):
+            return "broader", suggested
+        return "narrower" if concept_id in vocabulary.ancestors(first.concept_id) else "other", suggested
+    return "unlike" if own is None else "similar", suggested
+
+
+def _is_spelling(stated: str, concept_id: str) -> bool:
+    """Whether an id is written like that of a concept, apart from capitals, its prefix and the sign behind it."""
+    last = re.split(r"[/#]", stated)[-1].replace("_", ":", 1).casefold()
+    own = concept_id.casefold()
+    return own == stated.casefold() or last in (own, own.partition(":")[2])
