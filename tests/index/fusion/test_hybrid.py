@@ -63,17 +63,27 @@ def test_is_the_weighted_mean_over_all_that_any_part_finds(
 
 def test_parts_explain_the_score() -> None:
     search = HybridSearch(
-        {"exact": FixedSearch({"q": {3: 1.0}}), "dense": FixedSearch({"q": {3: 0.5, 5: -0.25}})},
-        {"exact": 1, "dense": 3},
+        {"sparse": FixedSearch({"q": {3: 1.0}}), "dense": FixedSearch({"q": {3: 0.5, 5: -0.25}})},
+        {"sparse": 1, "dense": 3},
     )
-    assert dict(search.weights) == {"exact": 0.25, "dense": 0.75}
+    assert dict(search.weights) == {"sparse": 0.25, "dense": 0.75}
     found = search.search(["q"], 2)
     assert found.hits.rows.tolist() == [[3, 5]]
     assert found.hits.scores.tolist() == [[0.25 + 0.375, -0.1875]]
     assert {name: scores.tolist() for name, scores in found.parts.items()} == {
-        "exact": [[1, 0]],
+        "sparse": [[1, 0]],
         "dense": [[0.5, -0.25]],
     }
+
+
+def test_an_equal_name_has_score_1_in_every_search() -> None:
+    search = HybridSearch(
+        {"exact": FixedSearch({"q": {3: 1.0}}), "dense": FixedSearch({"q": {3: 0.999, 5: 0.5}})},
+        {"exact": 1, "dense": 3},
+    )
+    found = search.search(["q"], 2)
+    assert found.hits.scores.tolist() == [[1, 0.375]]
+    assert found.parts["dense"].tolist() == [[1, 0.5]]
 
 
 class Meeting(FixedSearch):
