@@ -43,9 +43,9 @@ def build_index(folder: Path) -> None:
     index.save(folder / "index")
 
 
-def plain(mentions: list[str]) -> list[str]:
-    """Write mentions with single blanks, without empty ones."""
-    return [" ".join(mention.split()) for mention in mentions if mention.strip()]
+def plain(mentions: list[str | None]) -> list[str]:
+    """Write mentions with single blanks, without empty and missing ones."""
+    return [" ".join(mention.split()) for mention in mentions if mention and mention.strip()]
 
 
 def link(path: Path, column: str, folder: Path, language: str | None) -> tuple[list[str], list[str]]:

@@ -16,6 +16,7 @@ from typing import Final
 from nymlink.core.errors import InputError
 from nymlink.core.files import MAX_LINE, read_lines
 from nymlink.core.problems import Problems
+from nymlink.tables.cells import Cells
 
 DELIMITER_NAMES: Final = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "vertical bars"}
 DELIMITERS: Final = "".join(DELIMITER_NAMES)
@@ -50,12 +51,14 @@ class Record:
         text: its lines, unparsed, without the last line's end.
         literal_quotes: whether its quotation marks were unbalanced and therefore read as ordinary characters.
             Always false for tab-separated text, where most writers quote nothing.
+        cells: its values with their types, of a table that has types; ``None`` for text.
     """
 
     line: int
     fields: list[str]
     text: str = ""
     literal_quotes: bool = False
+    cells: Cells | None = None
 
 
 def guess_delimiter(line: str) -> str:

@@ -52,6 +52,7 @@ from nymlink.linking.writers.link_files import (
 )
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
 from nymlink.rerank.reranker import Reranker
+from nymlink.tables.parquet import is_parquet, parquet_schema
 from nymlink.tables.workbooks import table_cells
 
 Output = TextIO | BinaryIO | Path
@@ -260,7 +261,10 @@ def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, p
     elif source.file is None:
         _write(linker, [Batch([Mention(text) for text in source.mentions])], writer(), out)
     elif source.column is not None and (cells := table_cells(source.file, problems)) is not None:
-        table = open_cells(cells, source.file, source.column, problems, further=source.mapped_columns)
+        schema = parquet_schema(source.file) if is_parquet(source.file) else None
+        table = open_cells(
+            cells, source.file, source.column, problems, further=source.mapped_columns, schema=schema
+        )
         _write_table(linker, table, writer, out)
     else:
         with source.opened() as (stream, path):
@@ -326,7 +330,7 @@ def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Doc
 
 
 def _write_table(linker: Linker, table: InputTable, writer: Callable[..., LinkWriter], out: Output) -> None:
-    layout = UserTable(table.header, table.delimiter, table.code, table.frequency)
+    layout = UserTable(table.header, table.delimiter, table.code, table.frequency, table.schema)
     _write(linker, table.batches, writer(table=layout), out)
 
 

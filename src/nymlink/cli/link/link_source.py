@@ -12,7 +12,7 @@ from typing import IO, Final
 
 import click
 
-from nymlink.core.files import open_bytes
+from nymlink.core.files import open_bytes, split_part
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, find_mention
 from nymlink.corpus.readers.common import source_name
@@ -136,7 +136,7 @@ def _table_of(inputs: tuple[str, ...]) -> Path:
     if len(inputs) > 1:
         raise click.UsageError("--column goes with one table: run link once for each")
     path = Path(inputs[0])
-    if path != STANDARD_STREAM and not path.exists():
+    if path != STANDARD_STREAM and not split_part(path)[0].exists():
         raise click.UsageError(f"with --column INPUT is a table, and there is no file {inputs[0]!r}")
     return path
 

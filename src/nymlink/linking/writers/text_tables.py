@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, takewhile
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from wcwidth import wcswidth, wcwidth
 
@@ -17,6 +18,7 @@ from nymlink.linking.link import Link
 from nymlink.linking.links import CONFIDENCE, PLACE, part_rows, rows
 from nymlink.linking.writers.link_columns import CellGuard, added_names, cell, link_columns, mention_columns
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
+from nymlink.tables.cells import cell_text
 from nymlink.tables.delimited import Record, format_record
 
 _VERBATIM: Final = frozenset({"document_id", "concept_id"})
@@ -155,8 +157,14 @@ class JsonWriter(LinkWriter):
     def write(self, link: Link, row: Record | None = None) -> None:
         values = link.to_dict()
         if row is not None:
-            values["row"] = dict(zip(self._header, row.fields, strict=True))
-        self._out.write(json.dumps(values, ensure_ascii=False) + "\n")
+            cells = row.fields if row.cells is None else map(_json_cell, row.cells)
+            values["row"] = dict(zip(self._header, cells, strict=True))
+        self._out.write(json.dumps(values, ensure_ascii=False, default=cell_text) + "\n")
+
+
+def _json_cell(value: Any) -> Any:
+    """Return a value that JSON has; it lacks infinite numbers and no number."""
+    return value if not isinstance(value, float) or math.isfinite(value) else None
 
 
 JSONL = LinkFormat(
