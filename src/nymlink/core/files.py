@@ -297,8 +297,15 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 def decode_line(raw: bytes, path: Path, number: int, problems: Problems) -> str:
     """Decode a line: as UTF-8, else as Windows-1252, which is reported."""
+    line, mended = decode_bytes(raw)
+    if mended is not None:
+        problems.repair(path, number, mended)
+    return line
+
+
+def decode_bytes(raw: bytes) -> tuple[str, str | None]:
+    """Decode bytes as UTF-8, else as Windows-1252; say what was mended, ``None`` for nothing."""
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8"), None
     except UnicodeDecodeError:
-        problems.repair(path, number, "not UTF-8; read as Windows-1252")
-        return raw.decode("cp1252", errors="replace")
+        return raw.decode("cp1252", errors="replace"), "not UTF-8; read as Windows-1252"
