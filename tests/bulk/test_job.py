@@ -66,7 +66,7 @@ def test_mentions_of_tables_are_linked_as_by_a_linker(index: str, tmp_path: Path
     linker = Linker.load(index, top_k=2)
     links = [linker.link(mention) for mention in mentions]
     expected = [
-        (f"m{place}", mention, None if link.nil else candidate.concept_id)
+        (f"m{place}", mention or None, None if link.nil else candidate.concept_id)
         for place, (mention, link) in enumerate(zip(mentions, links, strict=True))
         for candidate in (link.candidates[:2] if not link.nil else [None])
     ]

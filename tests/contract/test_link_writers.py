@@ -152,7 +152,7 @@ def test_a_table_is_written_by_each_that_says_so(name: str, recwarn: pytest.Warn
     written = bytes_of(name, links_for(name, plain), LinksInfo(table=TABLE))
     if format.target == "text":
         assert (b"two" in written) == format.keeps_table
-    warned = "leaves out the columns of your table; csv, jsonl, parquet, tsv, usagi, xlsx keep them"
+    warned = "leaves out the columns of your table; csv, csv-excel, jsonl, parquet, tsv, usagi, xlsx keep them"
     assert [str(each.message) for each in recwarn] == ([] if format.keeps_table else [f"--format {name} {warned}"])
 
 

@@ -227,7 +227,7 @@ def test_tables_of_any_library_come_back(library: str, linker: Linker, recwarn: 
 def test_a_number_in_a_column_of_text_is_read_as_text(linker: Linker) -> None:
     import pandas
 
-    with pytest.warns(UserWarning, match=r"1 of 6 cells are no mentions \(a list is no mention \(\['gout'\]\)\)"):
+    with pytest.warns(UserWarning, match="1 of 6 cells are no mentions .a list or an object, no text"):
         table = linker.link(pandas.DataFrame({"term": ["gout", 7, None, 2.5, True, ["gout"]]}), column="term")
     assert [None if value is pandas.NA else value for value in table["concept_id"]] == [
         *("X:0", "X:5", None, "X:6", "X:7", None),

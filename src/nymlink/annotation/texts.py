@@ -60,14 +60,15 @@ def format_of_texts(path: Path) -> str:
 def _rows_format(path: Path) -> str | None:
     """Tell a file of texts or of mentions, each in a line, by its first line; ``None`` for any other."""
     with suppress(InputError):
-        line = next(iter(first_lines(read_head(path))), "")
+        lines = first_lines(read_head(path))
+        line = next(iter(lines), "")
         if line.lstrip().startswith("{"):
             values = json_object(line)
             if values is not None and are_mentions(list(values)):
                 return _TABLE
             # An object may be longer than the beginning of the file.
             return JSON_LINES if path.name.lower().endswith(_JSON_ENDINGS) and '"text"' in line else None
-        if are_mentions(header_cells(line)):
+        if are_mentions(header_cells(lines)):
             return _TABLE
     return None
 
@@ -157,7 +158,9 @@ def _read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Docu
 
 def _document(line: str, otherwise: str) -> Document | None:
     values = json_object(line)
-    text = None if values is None else values.get("text")
+    text = None if values is None else values.get("text", 0)
+    # A missing text is an empty one.
+    text = "" if values is not None and text is None else text
     if values is None or not isinstance(text, str):
         return None
     try:

@@ -27,8 +27,8 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.digests import digest
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
-from nymlink.tables.cells import cell_text, is_text, language_fault
-from nymlink.tables.delimited import guess_delimiter, parse_records, restore_cell
+from nymlink.tables.cells import NO_TEXT, cell_text, is_text, language_fault
+from nymlink.tables.delimited import open_table_lines, parse_records, restore_cell
 from nymlink.tables.objects import NOT_AN_OBJECT, json_object, object_keys
 from nymlink.tables.parquet import MAGIC, is_parquet, opened_parquet, python_rows
 from nymlink.tables.workbooks import is_workbook, xlsx_rows
@@ -126,7 +126,7 @@ _LONGEST: Final = 1 << 22
 
 
 def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
-    """Make a row of the cells of a table; one without usable text says why.
+    """Make a row of the cells of a table; one whose text cannot be used says why. A missing text is empty.
 
     Args:
         number: of the row.
@@ -136,8 +136,8 @@ def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
     id = None if columns.id is None else _text(values.get(columns.id)) or None
     language = "" if columns.language is None else _text(values.get(columns.language))
     cell = values.get(columns.text)
-    if cell is None or not is_text(cell):
-        return Row(number, id, error=f"no text in {columns.text!r}")
+    if not is_text(cell):
+        return Row(number, id, error=NO_TEXT)
     # What is too long anyway is not copied: a small file can have a thousand such cells.
     text = cell if isinstance(cell, str) and len(cell) > _LONGEST else _text(cell)
     if len(text) > _LONGEST:
@@ -153,13 +153,11 @@ def _text(value: Any) -> str:
 
 
 def _delimited_headers(path: Path) -> Headers:
-    first = next((line for _, line in read_lines(path, Problems()) if line.strip()), "")
-    delimiter = guess_delimiter(first)
-    header = next(parse_records(read_lines(path, Problems()), delimiter), None)
-    if header is None:
+    table = open_table_lines(read_lines(path, Problems()))
+    if table.header is None:
         raise InputError("the table is empty", path=path)
-    names = [restore_cell(name).strip() for name in header.fields]
-    return Headers(tuple(names), delimiter)
+    names = [restore_cell(name).strip() for name in table.header.fields]
+    return Headers(tuple(names), table.delimiter)
 
 
 def _delimited_records(source: Source, file: IO[bytes]) -> Iterator[Record]:
@@ -171,13 +169,12 @@ def _delimited_records(source: Source, file: IO[bytes]) -> Iterator[Record]:
             unused.append(line)
             yield number, line.decode("utf-8", "replace").rstrip("\r\n")
 
-    before, at = None, 1
-    for record in parse_records(lines(), source.delimiter):
-        if before is not None:
-            yield before, b"".join(unused.popleft() for _ in range(at, record.line))
-            at = record.line
-        before = 0 if before is None else record.line
-    if before is not None:
+    before, at = 0, 1
+    # The header, and what is before it.
+    for record in open_table_lines(lines(), source.delimiter).records:
+        yield before, b"".join(unused.popleft() for _ in range(at, record.line))
+        before = at = record.line
+    if unused:
         yield before, b"".join(unused)
 
 

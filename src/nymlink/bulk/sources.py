@@ -12,7 +12,7 @@ from nymlink.annotation.texts import ID_KEYS
 from nymlink.bulk import row_formats
 from nymlink.bulk.row import RowColumns, RowFormat, Shard, Source
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.core.files import read_head
+from nymlink.core.files import read_head, split_part
 from nymlink.tables.columns import column_place
 
 ROW_FORMATS: Final[Mapping[str, RowFormat]] = {
@@ -95,9 +95,10 @@ def _files(inputs: Iterable[str | Path]) -> list[str]:
 
 
 def _recognised(path: Path) -> RowFormat:
-    if not path.exists():
+    file = split_part(path)[0]
+    if not file.exists():
         raise InputError("no such file or directory", path=path)
-    if not path.is_file():
+    if not file.is_file():
         raise InputError("a pipe or device cannot be cut into shards: save its output to a file first", path=path)
     for binary in (row_formats.PARQUET, row_formats.XLSX):
         if binary.recognises(path, ""):

@@ -21,6 +21,7 @@ from nymlink.bulk.row import Row, Shard
 from nymlink.bulk.sources import ROW_FORMATS
 from nymlink.bulk.tasks import Answer, Task, Work, answer_all
 from nymlink.core.errors import InputError, NymlinkError, StoreError
+from nymlink.core.files import split_part
 from nymlink.core.store.digests import json_digest
 from nymlink.encode.batches import TruncationCounts
 from nymlink.jobs.job_folder import JobFolder, Part, write_part
@@ -83,7 +84,7 @@ class Worker:
 
     def _done(self, shard: Shard) -> ShardReport:
         start, cpu_start = time.perf_counter(), time.process_time()
-        path = Path(shard.source.path)
+        path, _ = split_part(Path(shard.source.path))
         if path.exists() and not path.is_file():
             # A pipe would keep the worker waiting for ever.
             raise InputError("is no file any more: give --restart to begin anew", path=path)

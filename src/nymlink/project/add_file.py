@@ -17,7 +17,7 @@ from nymlink.project.project import Project, now
 from nymlink.project.sheet import Sheet, read_sheet
 from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
 from nymlink.project.table_columns import Roles, find_roles
-from nymlink.tables.cells import cell_language, mention_fault
+from nymlink.tables.cells import NO_TEXT, cell_language, mention_fault
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -123,6 +123,9 @@ def _insert_rows(
         term = None
         text = _clean(cells[roles.mention])
         if number in sheet.ragged:
+            text = ""
+        elif (number, roles.mention) in sheet.nested:
+            problems.reject(path, number, NO_TEXT, outcome="kept, not linked")
             text = ""
         elif (fault := mention_fault(text)) is not None:
             problems.reject(path, number, fault, outcome="kept, not linked")

@@ -16,7 +16,8 @@ LONGEST_MENTION: Final = 100_000
 """Characters of a mention at most; a longer one is a text or a mistake."""
 
 
-NO_TEXT: Final = "the mention is a list or an object, no text"
+NO_TEXT: Final = "a list or an object, no text"
+"""Why a cell is no mention."""
 
 
 class Cells(list[Any]):

@@ -24,6 +24,7 @@ from nymlink.tables.delimited import (
     format_record,
     guess_delimiter,
     list_headers,
+    open_table_lines,
     parse_records,
     restore_cell,
     say_delimiter,
@@ -118,19 +119,20 @@ def open_table(
     if json_object(first[1]) is not None:
         objects = _object_rows(chain([first], lines), lines, path, problems)
         return open_cells(objects, path, column, problems, further=further, is_due=lambda: lines.used_up)
-    delimiter = guess_delimiter(first[1])
-    table_rows = parse_records(chain([first], lines), delimiter, keep_blank=True)
-    header = next(table_rows)
-    say_delimiter(path, delimiter, header.fields)
-    if not any(map(str.strip, header.fields)):
+    table = open_table_lines(chain([first], lines), keep_blank=True)
+    header = table.header
+    if header is None or not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
+    if not table.stated:
+        say_delimiter(path, table.delimiter, header.fields)
     places = _places(header.fields, column, further, path)
-    shape = _Shape.of(header.fields, places, delimiter, _out_delimiter(header, path))
-    header = replace(header, text=mark + shape.text(header))
+    shape = _Shape.of(header.fields, places, table.delimiter, _out_delimiter(header, table.delimiter, path))
+    before = "".join(f"{line}\n" for line in table.preamble) if shape.delimiter == shape.out_delimiter else ""
+    header = replace(header, text=mark + before + shape.text(header))
     # Of a table with one column an empty line is a row.
     rows = (
         _row(record, shape, path, problems) if shape.width == 1 or record.text.strip() else None
-        for record in table_rows
+        for record in table.records
     )
     batches = _batches(rows, lambda: lines.used_up)
     return InputTable(header, shape.out_delimiter, places.get("code"), places.get("frequency"), batches)
@@ -247,10 +249,10 @@ class _Shape:
         return replace(row, fields=fields, text=format_record(fields, self.out_delimiter))
 
 
-def _out_delimiter(header: Record, path: Path) -> str:
+def _out_delimiter(header: Record, delimiter: str, path: Path) -> str:
     """Return the delimiter for added columns; for a table of one column the ending of its name decides."""
     if len(header.fields) > 1:
-        return guess_delimiter(header.text)
+        return delimiter
     return "\t" if _ending(path) == ".tsv" else ","
 
 

@@ -29,6 +29,7 @@ from nymlink.cli.common import (
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
 from nymlink.cli.option_groups import GroupedCommand
+from nymlink.core.encodings import UTF_8
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit
@@ -75,7 +76,7 @@ _CANDIDATES: Final = 10_000
     multiple=True,
     metavar="COLUMN",
     help="The input is a table (CSV, TSV, JSON lines, XLSX or Parquet): link this column, given by its name or "
-    "number, and keep the others.",
+    "number, and keep the others. A sheet is FILE.xlsx#Sheet2, with its header in row 4 FILE.xlsx#Sheet2!4.",
 )
 @click.option(
     "--corpus",
@@ -223,7 +224,7 @@ def link(
     target: AbstractContextManager[Output] = (
         nullcontext(sys.stdout if format is None else standard_output(format))
         if output is None or format is None
-        else open_target(output, format)
+        else open_target(output, format, encoding=source.encoding if format in ("csv", "tsv") else UTF_8)
     )
     truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
     with truncation.collected(), unknown_scripts.collected(), target as out:

@@ -15,7 +15,7 @@ from nymlink.linking.link import Link
 from nymlink.linking.links import CANDIDATE, CONFIDENCE, LINK_SCHEMA, NOTE, rows
 from nymlink.linking.writers.link_columns import added_names
 from nymlink.tables.arrow import arrow_table, pandas_table, python_values
-from nymlink.tables.cells import cell_text, mention_fault
+from nymlink.tables.cells import NO_TEXT, cell_text, mention_fault
 from nymlink.tables.delimited import list_headers
 
 Frame = TypeVar("Frame")
@@ -118,6 +118,5 @@ class LinkableTable:
 def _fault(value: Any) -> str | None:
     """Say why a cell is no mention; ``None`` if it is one."""
     if hasattr(value, "__len__") and not isinstance(value, str | bytes | bytearray):
-        kind = "an object" if isinstance(value, dict) else "a list"
-        return f"{kind} is no mention ({' '.join(repr(value).split())[:40]})"
+        return f"{NO_TEXT} ({' '.join(repr(value).split())[:40]})"
     return mention_fault(cell_text(value))

@@ -123,6 +123,20 @@ CSV = LinkFormat(
 )
 
 
+def _open_csv_excel(out: TextIO, info: LinksInfo) -> LinkWriter:
+    if info.table is None or not info.table.header.text.startswith(_MARK):
+        out.write(_MARK)
+    return _open_csv(out, info)
+
+
+CSV_EXCEL = LinkFormat(
+    name="csv-excel",
+    description="csv in UTF-8 with a byte order mark, by which Excel tells its encoding",
+    open=_open_csv_excel,
+    keeps_table=True,
+)
+
+
 def _open_tsv(out: TextIO, info: LinksInfo) -> LinkWriter:
     if info.table is not None:
         return CsvWriter(out, info.table, "\t", link_columns(info))

@@ -210,7 +210,7 @@ def _writable(value: Any) -> Any:
         return value
     if isinstance(value, int | float | Decimal):
         # A program that shows workbooks keeps 15 digits.
-        is_exact = isinstance(value, float) or abs(value) < _LARGEST
+        is_exact = isinstance(value, float) or -_LARGEST < value < _LARGEST
         return value if is_exact and math.isfinite(value) else cell_text(value)
     if isinstance(value, datetime) and value.tzinfo is not None:
         return cell_text(value)

@@ -36,7 +36,7 @@ _SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 def _recognises_table(path: Path, head: str) -> bool:
     lines = first_lines(head)
-    header = header_cells(lines[0]) if lines else []
+    header = header_cells(lines)
     if any(map(is_mention, header)):
         return True
     if not lines or describe_format(head, may_be_objects=True) is not None:

@@ -60,8 +60,7 @@ _COUNT: Final = re.compile("[0-9]{1,12}")
 
 
 def _recognises(_: Path, head: str) -> bool:
-    lines = first_lines(head)
-    return bool(lines) and set(_NEEDED) <= set(header_cells(lines[0]))
+    return set(_NEEDED) <= set(header_cells(first_lines(head)))
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
