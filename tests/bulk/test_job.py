@@ -21,7 +21,6 @@ import pytest
 from nymlink.annotation.annotator import Annotator
 from nymlink.bulk.job import run_job
 from nymlink.bulk.report import Counts
-from nymlink.bulk.row import Shard
 from nymlink.bulk.sources import cut_sources
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask
 from nymlink.core.errors import InputError, NymlinkError, OutputError
@@ -30,6 +29,7 @@ from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.jobs import job_folder
 from nymlink.linking.linker import Linker
+from nymlink.tables.shards import Shard
 from tests.annotation.toy import built_index
 from tests.bulk import files
 from tests.bulk.toy import Reversing

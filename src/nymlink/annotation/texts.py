@@ -10,7 +10,7 @@ from typing import IO, Final
 
 from nymlink.core.encodings import describe_utf16, detect_utf16
 from nymlink.core.errors import InputError, UnknownFormatError
-from nymlink.core.files import decode_line, decoded_name, open_bytes, read_head, read_lines
+from nymlink.core.files import decode_line, decoded_name, open_bytes, read_head, read_lines, split_part
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus.documents import Document
@@ -34,9 +34,10 @@ _MENTION_FORMATS: Final = frozenset({"lines", _TABLE})
 
 def format_of_texts(path: Path) -> str:
     """Tell the format of a file or folder by its content."""
-    if path.is_file() and (found := _rows_format(path)) is not None:
+    is_file = split_part(path)[0].is_file()
+    if is_file and (found := _rows_format(path)) is not None:
         return found
-    if not path.is_dir() and not path.is_file():
+    if not path.is_dir() and not is_file:
         # A pipe can be read only once.
         return PLAIN
     # What is no text, as a workbook, is read by its reader.

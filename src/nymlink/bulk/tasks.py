@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.annotator_settings import AnnotatorSettings
-from nymlink.bulk.row import Row
+from nymlink.bulk.row_formats import Row
 from nymlink.core.errors import InputError, NymlinkError, OutputError, StoreError
 from nymlink.core.files import sha256
 from nymlink.core.store.ownership import MANIFEST

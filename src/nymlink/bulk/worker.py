@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nymlink.bulk.report import Counts, Rejection, ShardReport
-from nymlink.bulk.row import Row, Shard
-from nymlink.bulk.sources import ROW_FORMATS
+from nymlink.bulk.row_formats import Row, read_rows
 from nymlink.bulk.tasks import Answer, Task, Work, answer_all
 from nymlink.core.errors import InputError, NymlinkError, StoreError
 from nymlink.core.files import split_part
@@ -27,6 +26,7 @@ from nymlink.encode.batches import TruncationCounts
 from nymlink.jobs.job_folder import JobFolder, Part, write_part
 from nymlink.linking.inputs import UnknownScripts
 from nymlink.tables.arrow import arrow_table
+from nymlink.tables.shards import Shard
 
 _SHOWN: Final = 20
 """Rejected rows of a shard that are reported one by one."""
@@ -90,7 +90,7 @@ class Worker:
             raise InputError("is no file any more: give --restart to begin anew", path=path)
         counted = (TruncationCounts(), UnknownScripts())
         with counted[0].collected(), counted[1].collected(), warnings.catch_warnings(action="ignore"):
-            rows = sorted(ROW_FORMATS[shard.source.format].read(shard), key=lambda row: row.number)
+            rows = sorted(read_rows(shard), key=lambda row: row.number)
             answers = answer_all(self._work, rows)
         part = self._written(shard, rows, answers)
         faults = (

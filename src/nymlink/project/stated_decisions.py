@@ -16,8 +16,8 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
 from nymlink.linking.link import REVIEW, Relation
 from nymlink.project.rows import RELATIONS, Target, Verdict
-from nymlink.project.sheet import Sheet
 from nymlink.project.table_columns import find_roles
+from nymlink.tables.sheet import Sheet
 
 _TABLE: Final = files("nymlink.project") / "data" / "stated.tsv"
 

@@ -27,6 +27,9 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """nymlink's columns and their spellings in files, the likeliest first; case, blanks and hyphens do not matter."""
 
+USAGI: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
+"""Columns by which a review of Usagi is known."""
+
 _OTHER_IDS: Final = ("id", "ids", "code", "codes", "curie", "curies", "cui", "cuis")
 _ID_ENDINGS: Final = ("_id", "_ids", "_code", "_curie", "_cui")
 

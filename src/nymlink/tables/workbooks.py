@@ -117,7 +117,8 @@ def _sheet_rows(
         width = len(header)
         for number, row in cells:
             if any(value not in ("", None) for value in row):
-                if any(value is not None for value in row[width:]):
+                # A merged cell may reach over the header.
+                if any(value not in (None, row[width - 1]) for value in row[width:]):
                     where = f"{split_part(path)[0].name}#{sheet.title}!{number}"
                     what = (
                         f"the cells right of the header are left out; if this row is the header, name it: {where}"

@@ -16,7 +16,6 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Mention
-from nymlink.corpus.foreign_formats import describe_format
 from nymlink.tables.cells import NO_TEXT, Cells, cell_language, cell_text, is_text, mention_fault
 from nymlink.tables.columns import column_place, likely_mention
 from nymlink.tables.delimited import (
@@ -29,6 +28,7 @@ from nymlink.tables.delimited import (
     restore_cell,
     say_delimiter,
 )
+from nymlink.tables.foreign_formats import describe_format
 from nymlink.tables.objects import json_object, numbered_objects, object_keys
 
 _CELLS: Final = 1000

@@ -30,6 +30,7 @@ from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_ce
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.encodings import UTF_8
+from nymlink.core.files import split_part
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit
@@ -201,7 +202,8 @@ def link(
     if output is not None and format is not None and LINK_FORMATS.get(format).target == "folder":
         require_free_folder(output)
     else:
-        require_files([output], [source.file, source.corpus, index, rerank])
+        read = [None if path is None else split_part(path)[0] for path in (source.file, source.corpus)]
+        require_files([output], [*read, index, rerank])
     opened = default_index(progress=True) if index is None else Index.load(index)
     # Now: a missing encoder or a damaged file is to be said before any output.
     opened.load_encoder()

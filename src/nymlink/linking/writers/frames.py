@@ -108,11 +108,13 @@ class LinkableTable:
         if self._library == "polars":
             polars = sys.modules["polars"]
             return self._table[places].hstack(polars.DataFrame(added))
-        linked = self._table.take(pa.array(places, pa.int64()))
+        nymlink_linked_rows = self._table.take(pa.array(places, pa.int64()))
         for field, values in zip(schema, added.columns, strict=True):
-            linked = linked.append_column(field, values)
-        # DuckDB finds a variable by its name, and keeps the connection of the relation.
-        return self._given.query("rows", "SELECT * FROM linked") if self._library == "duckdb" else linked
+            nymlink_linked_rows = nymlink_linked_rows.append_column(field, values)
+        if self._library != "duckdb":
+            return nymlink_linked_rows
+        # DuckDB finds a variable by its name if no table has it, and keeps the connection of the relation.
+        return self._given.query("nymlink_given_rows", "SELECT * FROM nymlink_linked_rows")
 
 
 def _fault(value: Any) -> str | None:

@@ -11,9 +11,8 @@ from typing import Final, Literal
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.corpus.foreign_formats import describe_format
 from nymlink.tables.cells import Cells, cell_text, is_text
-from nymlink.tables.columns import is_mention
+from nymlink.tables.columns import USAGI, is_mention
 from nymlink.tables.decoding import OF_CELL, OF_ROW, ClaimMemory, decode, nothing_to_claim
 from nymlink.tables.delimited import (
     DELIMITER_NAMES,
@@ -24,6 +23,7 @@ from nymlink.tables.delimited import (
     open_table_lines,
     restore_cell,
 )
+from nymlink.tables.foreign_formats import describe_format
 from nymlink.tables.objects import numbered_objects, object_keys
 from nymlink.tables.parquet import is_parquet
 from nymlink.tables.workbooks import table_cells
@@ -37,7 +37,6 @@ _NAMES: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 _ZIP: Final = b"PK\x03\x04"
 _LOOKED_AT: Final = 50
 """Lines by which a table is told from plain lines."""
-_USAGI: Final = {"sourceCode", "sourceName", "mappingStatus", "conceptId"}
 _MOST_COLUMNS: Final = 1000
 _LONGEST_NAME: Final = 200
 _OF_EMPTY: Final = 16
@@ -143,7 +142,7 @@ def _plain_name(name: str) -> str:
 
 
 def _format(header: list[str]) -> SheetFormat:
-    if set(header) >= _USAGI:
+    if set(header) >= set(USAGI):
         return "usagi"
     return "sssom" if is_sssom(header) else "table"
 
