@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -43,7 +43,7 @@ def build_index(folder: Path) -> None:
     index.save(folder / "index")
 
 
-def plain(mentions: list[str | None]) -> list[str]:
+def plain(mentions: Sequence[str | None]) -> list[str]:
     """Write mentions with single blanks, without empty and missing ones."""
     return [" ".join(mention.split()) for mention in mentions if mention and mention.strip()]
 

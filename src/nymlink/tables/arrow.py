@@ -79,8 +79,6 @@ def taken_rows(rows: Sequence[Cells], schema: pa.Schema) -> pa.Table:
         rows: rows with their batches; may be repeated.
         schema: columns of the file they are from.
     """
-    if not len(schema):
-        return schema.empty_table()
     pieces = []
     for _, same in groupby(rows, lambda row: id(row.batch)):
         found = list(same)

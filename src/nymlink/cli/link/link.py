@@ -333,7 +333,8 @@ def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Doc
 
 
 def _write_table(linker: Linker, table: InputTable, writer: Callable[..., LinkWriter], out: Output) -> None:
-    layout = UserTable(table.header, table.delimiter, table.code, table.frequency, table.schema)
+    has_types = table.header.cells is not None and table.schema is None
+    layout = UserTable(table.header, table.delimiter, table.code, table.frequency, table.schema, has_types)
     _write(linker, table.batches, writer(table=layout), out)
 
 

@@ -46,12 +46,14 @@ class ParquetWriter(RowWriter):
         self._waiting: list[tuple[Cells, Sequence[Any]]] = []
         self._tables: list[pa.Table] = []
         self._file: pq.ParquetWriter | None = None
-        self._schema: pa.Schema | None = None if info.table is None else info.table.schema
-        if info.table is None:
-            self._schema = pa.schema([])
-        elif self._schema is not None:
-            fields = [field.with_name(name) for field, name in zip(self._schema, self.own, strict=True)]
-            self._schema = pa.schema(fields, self._schema.metadata)
+        self._is_parquet = info.table is not None and info.table.schema is not None
+        self._schema: pa.Schema | None = pa.schema([(name, pa.string()) for name in self.own])
+        if info.table is not None and info.table.schema is not None:
+            given = info.table.schema
+            fields = [field.with_name(name) for field, name in zip(given, self.own, strict=True)]
+            self._schema = pa.schema(fields, given.metadata)
+        elif info.table is not None and info.table.has_types:
+            self._schema = None
 
     def add(self, own: Cells, values: Sequence[Any]) -> None:
         self._waiting.append((own, values))
@@ -73,7 +75,10 @@ class ParquetWriter(RowWriter):
 
     def _flush(self) -> None:
         rows = [own for own, _ in self._waiting]
-        own = table_of_cells(rows, self.own) if self._schema is None else taken_rows(rows, self._schema)
+        if self._schema is None:
+            own = table_of_cells(rows, self.own)
+        else:
+            own = (taken_rows if self._is_parquet else arrow_table)(rows, self._schema)
         table = arrow_table([values for _, values in self._waiting], self.added)
         for name, column in zip(reversed(own.schema.names), reversed(own.columns), strict=True):
             table = table.add_column(0, own.schema.field(name), column)

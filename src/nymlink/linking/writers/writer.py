@@ -25,6 +25,7 @@ class UserTable:
         code: index of the column with the codes of terms; ``None`` if none was named.
         frequency: index of the column with the frequencies of terms; ``None`` if none was named.
         schema: its columns in Parquet; ``None`` for another table.
+        has_types: whether its cells have types, and its columns none: a workbook, JSON lines.
     """
 
     header: Record
@@ -32,6 +33,7 @@ class UserTable:
     code: int | None = None
     frequency: int | None = None
     schema: pa.Schema | None = None
+    has_types: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
