@@ -17,8 +17,8 @@ from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.pairs.pair_files import read_pairs
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.project import Project
-from nymlink.project.sheet import read_sheet
 from nymlink.project.table_columns import find_roles
+from nymlink.tables.sheet import read_sheet
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS

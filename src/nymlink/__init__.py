@@ -7,7 +7,7 @@ Nothing is imported before it is used::
     nymlink.link("deaf")                                  # the embedded default, loaded once
     nymlink.annotate("Short and broad thumbs, no seizures.")  # finds and links what a text mentions
     linker = nymlink.Linker.build("mondo.obo")            # any source; or Linker.load("mondo-index")
-    linker.link(["heart attack", "MI"]).to_frame()        # pandas when installed
+    linker.link(["heart attack", "MI"]).to_pandas()       # pandas when installed
     nymlink.evaluate(linker, nymlink.read_corpus("CDR_DevelopmentSet.PubTator.txt"), types=["Disease"])
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nymlink.linking.default import link
     from nymlink.linking.link import Candidate, Link
     from nymlink.linking.linker import Linker
-    from nymlink.linking.links import Links
+    from nymlink.linking.links import LINK_SCHEMA, Links
     from nymlink.rerank.reranker import Reranker
     from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
     from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
@@ -71,7 +71,7 @@ _HOMES = {
     "nymlink.linking.calibration": "Calibration",
     "nymlink.linking.default": "link",
     "nymlink.linking.linker": "Linker",
-    "nymlink.linking.links": "Links",
+    "nymlink.linking.links": "LINK_SCHEMA Links",
     "nymlink.linking.link": "Candidate Link",
     "nymlink.rerank.reranker": "Reranker",
     "nymlink.train.mentions.train_rerankers": "train_cross_encoder train_rerank",
@@ -90,6 +90,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "LINK_SCHEMA",
     "Annotator",
     "AnnotatorSettings",
     "BioSynSettings",

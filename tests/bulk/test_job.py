@@ -21,7 +21,6 @@ import pytest
 from nymlink.annotation.annotator import Annotator
 from nymlink.bulk.job import run_job
 from nymlink.bulk.report import Counts
-from nymlink.bulk.row import Shard
 from nymlink.bulk.sources import cut_sources
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask
 from nymlink.core.errors import InputError, NymlinkError, OutputError
@@ -30,6 +29,7 @@ from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.jobs import job_folder
 from nymlink.linking.linker import Linker
+from nymlink.tables.shards import Shard
 from tests.annotation.toy import built_index
 from tests.bulk import files
 from tests.bulk.toy import Reversing
@@ -66,7 +66,7 @@ def test_mentions_of_tables_are_linked_as_by_a_linker(index: str, tmp_path: Path
     linker = Linker.load(index, top_k=2)
     links = [linker.link(mention) for mention in mentions]
     expected = [
-        (f"m{place}", mention, None if link.nil else candidate.concept_id)
+        (f"m{place}", mention or None, None if link.nil else candidate.concept_id)
         for place, (mention, link) in enumerate(zip(mentions, links, strict=True))
         for candidate in (link.candidates[:2] if not link.nil else [None])
     ]

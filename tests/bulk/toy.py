@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nymlink.bulk.row import Row
+from nymlink.bulk.row_formats import Row
 from nymlink.bulk.tasks import Answer, Work
 from nymlink.core.environment import thread_limit
 

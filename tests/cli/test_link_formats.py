@@ -168,7 +168,7 @@ def test_columns_of_workbooks_and_of_parquet_are_linked(run: Run, built: Path, t
     again = run(*given, tmp_path / "t.parquet", "--top-k", 2, "-o", tmp_path / "again.xlsx")
     assert again.exit_code == 0, again.stderr
     header, first, *_ = openpyxl.load_workbook(tmp_path / "again.xlsx").active.values
-    assert (first[0], first[1], header[-1]) == ("1", "heart attack", "nymlink_note")
+    assert (first[0], first[1], header[-1]) == (1, "heart attack", "nymlink_note")
     missing = run("link", "--index", built / "index", "--column", "x", tmp_path / "t.xlsx")
     assert (missing.exit_code, "no column 'x'; the table has: id, term" in missing.stderr) == (2, True)
     (tmp_path / "bad.xlsx").write_bytes((tmp_path / "t.xlsx").read_bytes()[:2000])

@@ -81,7 +81,7 @@ def test_a_format_that_leaves_columns_out_says_so(run: Run, built: Path, table: 
     common = ("link", "--index", built / "index", table, "--column", "diagnosis", "--format")
     shown = run(*common, "table")
     assert shown.exit_code == 0
-    keeping = "csv, jsonl, parquet, tsv, usagi, xlsx keep them"
+    keeping = "csv, csv-excel, jsonl, parquet, tsv, usagi, xlsx keep them"
     assert shown.stderr == f"Warning: --format table leaves out the columns of your table; {keeping}\n"
     assert run(*common, "jsonl").stderr == ""
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.bulk.row import Source
 from nymlink.bulk.sources import open_sources
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
@@ -24,6 +23,7 @@ from nymlink.corpus import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.pairs.pair_files import read_pairs
 from nymlink.tables.parquet import parquet_rows
+from nymlink.tables.shards import Source
 
 ROWS = [
     {"document": "7", "mention": "MI", "start": 4, "end": 6, "concept_id": "D1|D2", "sentence": "The MI"},

@@ -252,7 +252,7 @@ def test_a_workbook_has_text_and_numbers(tmp_path: Path) -> None:
     assert (values["mention"].value, values["mention"].data_type) == ('=HYPERLINK("x")', "s")
     assert values["mention"].quotePrefix
     assert (values["rank"].value, values["score"].value, values["confidence"].value) == (1, 1, 0.875)
-    assert [row[3].value for row in (second, third)] == ['=HYPERLINK("x")', "a\ufffdb"]
+    assert [row[0].value for row in (second, third)] == ['=HYPERLINK("x")', "a\ufffdb"]
     mentions = [mention.text for _, mention in read_corpus(tmp_path / "links.xlsx").mentions()]
     assert mentions == ['=HYPERLINK("x")', '=HYPERLINK("x")', "a\ufffdb"]
 
@@ -293,7 +293,7 @@ def test_data_frames_in_and_out() -> None:
         linker.link(polars.DataFrame(values), column="x")
     with pytest.raises(InputError, match="which column"):
         linker.link(polars.DataFrame(values))
-    with pytest.raises(InputError, match="names a column of a data frame"):
+    with pytest.raises(InputError, match="names a column of a table"):
         linker.link(["gout"], column="x")
 
 

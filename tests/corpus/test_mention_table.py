@@ -277,7 +277,7 @@ def test_keys_that_come_later_change_no_columns(tmp_path: Path) -> None:
         ("rabies", ()),
     ]
     assert [str(problem) for problem in problems.first] == [
-        f"{tmp_path / 'data'}:4: no 'mention' among the keys term, id (left out)"
+        f"{tmp_path / 'data'}:4: the mention is empty: the row is passed over (kept)"
     ]
 
 
@@ -296,8 +296,8 @@ def test_objects_whose_ids_are_the_callers_to_choose_are_named_by_their_line(tmp
 @pytest.mark.parametrize(
     ("key", "value", "shown"),
     [
-        ("mention", {"text": "MI"}, '{"text": "MI"}'),
-        ("mention", ["MI"], '["MI"]'),
+        ("mention", {"text": "MI"}, "a list or an object, no text"),
+        ("mention", ["MI"], "a list or an object, no text"),
         ("context", ["x" * 99], '["' + "x" * 38),
         ("type", {}, "{}"),
         ("pmid", [7], "[7]"),
@@ -311,7 +311,7 @@ def test_json_values_of_a_wrong_kind_are_left_out(key: str, value: object, shown
     corpus, problems = read(tmp_path, lines, "data")
     assert rows(corpus) == [("7", "flu", ("D1",))] * 2
     assert [str(problem) for problem in problems.first] == [
-        f"{tmp_path / 'data'}:2: {key!r} cannot be {shown} (left out)"
+        f"{tmp_path / 'data'}:2: {shown if key == 'mention' else f'{key!r} cannot be {shown}'} (left out)"
     ]
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.project.sheet import read_sheet
 from nymlink.project.table_columns import preview_table
 from nymlink.tables.delimited import restore_cell
+from nymlink.tables.sheet import read_sheet
 
 ROWS = [["1", "Fieber", "7"], ["2", "Müdigkeit", "2"], ["3", "Gicht, akut", "1"]]
 HEADER = ["nr", "Diagnose", "n"]

@@ -243,6 +243,32 @@ def test_suggestions_go_on_and_are_of_a_type(client: TestClient) -> None:
     assert suggested(type="nothing") == []
 
 
+def test_a_bad_query_fails_alone(client: TestClient, valid: Valid) -> None:
+    queries: dict[str, Any] = {
+        "a": {"query": "Seizure"},
+        "b": {"query": 7, "limit": 0},
+        "c": ["x"],
+        "d": {"query": "MI"},
+    }
+    answer = client.post("/reconcile/toy", data={"queries": json.dumps(queries)})
+    found = answer.json()
+    valid("0.2", "reconciliation-result-batch", found)
+    alone = client.post("/reconcile/toy", data={"queries": json.dumps({"a": queries["a"]})}).json()
+    assert (answer.status_code, list(found), found["a"]) == (200, list(queries), alone["a"])
+    assert [key for key, each in found.items() if each["result"]] == ["a", "d"]
+    assert [key for key, each in found.items() if "error" in each] == ["b", "c"]
+    assert "limit" in found["b"]["error"]
+    drafted: dict[str, Any] = {"queries": [{"conditions": []}, {"conditions": [name("MI")]}, None]}
+    answered = client.post("/reconcile/toy/match", json=drafted).json()
+    valid("1.0-draft", "reconciliation-result-batch", answered)
+    assert [each["candidates"] != [] for each in answered["results"]] == [False, True, False]
+    for refused in (
+        client.post("/reconcile/toy", data={"queries": json.dumps({"b": queries["b"]})}),
+        client.post("/reconcile/toy/match", json={"queries": [{"conditions": []}]}),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_query")
+
+
 def test_large_batches_are_refused() -> None:
     with serving(limits=Limits(queries=3)) as small:
         assert small.get("/reconcile/toy").json()["batchSize"] == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,6 +15,7 @@ from nymlink.annotation.texts import read_texts
 from nymlink.bulk.job import run_job
 from nymlink.bulk.tasks import LinkTask
 from nymlink.cli import nymlink
+from nymlink.core.files import split_part
 from nymlink.core.problems import Problems
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers.common import CorpusOptions
@@ -22,7 +23,6 @@ from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.project import Project
-from nymlink.tables.delimited import guess_delimiter
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -43,9 +43,9 @@ def build_index(folder: Path) -> None:
     index.save(folder / "index")
 
 
-def plain(mentions: list[str]) -> list[str]:
-    """Write mentions with single blanks, without empty ones."""
-    return [" ".join(mention.split()) for mention in mentions if mention.strip()]
+def plain(mentions: Sequence[str | None]) -> list[str]:
+    """Write mentions with single blanks, without empty and missing ones."""
+    return [" ".join(mention.split()) for mention in mentions if mention and mention.strip()]
 
 
 def link(path: Path, column: str, folder: Path, language: str | None) -> tuple[list[str], list[str]]:
@@ -64,7 +64,12 @@ def link(path: Path, column: str, folder: Path, language: str | None) -> tuple[l
     result = CliRunner().invoke(nymlink, arguments)
     assert result.exit_code in (0, 1), result.output
     text = result.stdout.removeprefix("\ufeff")
-    rows = list(csv.DictReader(io.StringIO(text), delimiter=guess_delimiter(text.partition("\n")[0])))
+    if text[:5].strip('"').lower() == "sep=" or text.lower().startswith("sep="):
+        text = text.partition("\n")[2]
+    text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#") or "," in line)
+    # The first column of a link follows those of the table.
+    delimiter = text[text.index("rank") + len("rank")]
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
     found = [NAMES[int(row["concept_id"].removeprefix("X:"))] for row in rows if row["concept_id"]]
     return found, result.stderr.splitlines()
 
@@ -96,7 +101,7 @@ def project(path: Path, column: str, folder: Path, language: str | None) -> tupl
     columns = {"mention": column} | ({} if language is None else {"language": language})
     reference = IndexReference.of("toy", Index.load(folder / "index"))
     with Project.create(file, index=reference, title="Visits") as made:
-        report = add_table(made, path.read_bytes(), path.name, columns=columns)
+        report = add_table(made, split_part(path)[0].read_bytes(), path.name, columns=columns)
     connection = sqlite3.connect(file)
     found = connection.execute("SELECT term.text FROM row JOIN term ON term.id = row.term ORDER BY row.number")
     mentions = [text for (text,) in found]
@@ -111,3 +116,39 @@ def annotate(path: Path, column: str, folder: Path, language: str | None) -> tup
 
 
 DOORS: dict[str, Door] = {"link": link, "evaluate": evaluate, "bulk": bulk, "project": project}
+
+
+def _link_column(path: Path, folder: Path) -> list[str]:
+    return ["link", str(path), "--index", str(folder / "index"), "--column", "mention"]
+
+
+def _evaluate(path: Path, folder: Path) -> list[str]:
+    options = ["--index", str(folder / "index"), "--corpus", str(path), "--input-format"]
+    format = "xlsx" if path.suffix == ".xlsx" else "parquet" if path.read_bytes()[:4] == b"PAR1" else "table"
+    return ["evaluate", *options, format, "--map-column", "mention=mention", "--map-column", "concept_id=note"]
+
+
+def _bulk(path: Path, folder: Path) -> list[str]:
+    out = folder / "bulk-command"
+    options = [
+        "--column",
+        "mention",
+        "--index",
+        str(folder / "index"),
+        "-o",
+        str(out),
+        "--workers",
+        "0",
+        "--restart",
+    ]
+    return ["bulk", "link", str(path), *options]
+
+
+COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
+    "link": lambda path, folder: ["link", "--file", str(path), "--index", str(folder / "index")],
+    "link --column": _link_column,
+    "evaluate": _evaluate,
+    "bulk": _bulk,
+    "annotate": lambda path, folder: ["annotate", str(path), "--index", str(folder / "index")],
+}
+"""Commands that read mentions or texts: from a file and a folder with an index to their arguments."""

@@ -21,7 +21,7 @@ from nymlink.bulk.sources import ROW_FORMATS, cut_sources, open_sources
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.problems import Problems
 from nymlink.corpus.read import read_documents
-from nymlink.project.sheet import read_sheet
+from nymlink.tables.sheet import read_sheet
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.read import read_vocabulary
 

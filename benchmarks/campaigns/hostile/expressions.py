@@ -118,7 +118,7 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
     return {
         "nymlink.annotation.matcher.carry_through": [{"definition": SimpleNamespace(short="A-1")}],
         "nymlink.core.store.atomic._clear_abandoned": [{"name": "a", "own": "[0-9]+-[0-9a-f]+@host"}],
-        "nymlink.corpus.foreign_formats._begins": [{"pattern": pattern} for pattern in patterns],
+        "nymlink.tables.foreign_formats._begins": [{"pattern": pattern} for pattern in patterns],
         "nymlink.corpus.readers.common.split_ids": [{"separators": ",|"}],
         "nymlink.linking.pipeline._settle": [{"own": "abc"}],
         "nymlink.text.contradictions._Comparison.__init__": [

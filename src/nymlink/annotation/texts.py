@@ -10,7 +10,7 @@ from typing import IO, Final
 
 from nymlink.core.encodings import describe_utf16, detect_utf16
 from nymlink.core.errors import InputError, UnknownFormatError
-from nymlink.core.files import decode_line, decoded_name, open_bytes, read_head, read_lines
+from nymlink.core.files import decode_line, decoded_name, open_bytes, read_head, read_lines, split_part
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus.documents import Document
@@ -34,9 +34,10 @@ _MENTION_FORMATS: Final = frozenset({"lines", _TABLE})
 
 def format_of_texts(path: Path) -> str:
     """Tell the format of a file or folder by its content."""
-    if path.is_file() and (found := _rows_format(path)) is not None:
+    is_file = split_part(path)[0].is_file()
+    if is_file and (found := _rows_format(path)) is not None:
         return found
-    if not path.is_dir() and not path.is_file():
+    if not path.is_dir() and not is_file:
         # A pipe can be read only once.
         return PLAIN
     # What is no text, as a workbook, is read by its reader.
@@ -60,14 +61,15 @@ def format_of_texts(path: Path) -> str:
 def _rows_format(path: Path) -> str | None:
     """Tell a file of texts or of mentions, each in a line, by its first line; ``None`` for any other."""
     with suppress(InputError):
-        line = next(iter(first_lines(read_head(path))), "")
+        lines = first_lines(read_head(path))
+        line = next(iter(lines), "")
         if line.lstrip().startswith("{"):
             values = json_object(line)
             if values is not None and are_mentions(list(values)):
                 return _TABLE
             # An object may be longer than the beginning of the file.
             return JSON_LINES if path.name.lower().endswith(_JSON_ENDINGS) and '"text"' in line else None
-        if are_mentions(header_cells(line)):
+        if are_mentions(header_cells(lines)):
             return _TABLE
     return None
 
@@ -157,7 +159,9 @@ def _read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Docu
 
 def _document(line: str, otherwise: str) -> Document | None:
     values = json_object(line)
-    text = None if values is None else values.get("text")
+    text = None if values is None else values.get("text", 0)
+    # A missing text is an empty one.
+    text = "" if values is not None and text is None else text
     if values is None or not isinstance(text, str):
         return None
     try:

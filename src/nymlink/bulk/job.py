@@ -11,7 +11,6 @@ from typing import Final
 from tqdm import tqdm
 
 from nymlink.bulk.report import Counts, JobReport, ShardReport, worker_reports
-from nymlink.bulk.row import Shard
 from nymlink.bulk.sources import cut_sources, open_sources
 from nymlink.bulk.tasks import Task
 from nymlink.bulk.worker import Worker, WorkOrder
@@ -23,6 +22,7 @@ from nymlink.jobs.engine import Engine, InProcess, WorkerEndedError, Workers
 from nymlink.jobs.job_folder import JobFolder, Part
 from nymlink.jobs.ray_engine import RayEngine
 from nymlink.linking.inputs import UnknownScripts
+from nymlink.tables.shards import Shard
 
 SHARD_ROWS: Final = 5000
 """Rows of a shard: some ten seconds of work, which is what is lost with a worker."""

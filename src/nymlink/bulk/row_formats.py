@@ -1,124 +1,55 @@
-"""Formats of rows, cut into shards: tables, JSON lines, Parquet, PubTator.
-
-A compressed file is cut where it would be uncompressed: a worker reads over what is before its shard, some
-hundreds of megabytes a second.
-"""
+"""Rows of jobs, made of the rows of tables and of documents of PubTator."""
 
 from __future__ import annotations
 
-import io
-import os
 import re
-import struct
 import tempfile
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-import pyarrow as pa
-import xxhash
-
-from nymlink.bulk.row import Headers, Row, RowColumns, RowFormat, Shard, Source
 from nymlink.core.errors import InputError
-from nymlink.core.files import open_buffered, open_lines, read_batches, read_lines, sha256
-from nymlink.core.problems import Problems
-from nymlink.core.store.digests import digest
+from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
-from nymlink.tables.cells import cell_text, is_text, language_fault
-from nymlink.tables.delimited import guess_delimiter, parse_records, restore_cell
-from nymlink.tables.objects import NOT_AN_OBJECT, json_object, object_keys
-from nymlink.tables.parquet import MAGIC, is_parquet, opened_parquet, python_rows
-from nymlink.tables.workbooks import is_workbook, xlsx_rows
+from nymlink.tables import shards
+from nymlink.tables.cells import NO_TEXT, cell_text, is_text, language_fault
+from nymlink.tables.shards import (
+    Headers,
+    Record,
+    RowColumns,
+    Shard,
+    ShardFormat,
+    Source,
+    cutter,
+    rejected_rows,
+    shard_bytes,
+    shard_problems,
+)
 
-Record = tuple[int, bytes]
-"""The 1-based line that a record begins in, and its bytes with all that follows up to the next record."""
 
-_BLOCK: Final = 1 << 20
-"""Bytes that are read over at a time."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table, or a document of a corpus.
 
-
-def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterator[Shard]:
-    """Cut a file into shards of so many records; what is before the first record is of none.
-
-    Args:
-        source: the file.
-        records: all of it, in order; a first one of line 0 is what is before the others, a header.
-        rows: records of a shard.
+    Attributes:
+        number: 1-based line of a text file that it begins in; 1-based row of Parquet.
+        id: its identifier, where it has one.
+        text: what is asked of: a mention, a name, a text.
+        language: code of the language of a mention, where a column has it.
+        mentions: those in the text; ``None`` if the row comes from a table.
+        error: why it cannot be used; ``None`` if it can.
+        problem: what of it cannot be used, where the rest can; ``None`` for nothing.
     """
-    number, start, offset, line, count = 0, 0, 0, 1, 0
-    hasher = xxhash.xxh3_128()
-    for first, content in records:
-        if first == 0:
-            start = offset = len(content)
-            continue
-        if count == rows:
-            yield Shard(number, source, start, offset, line, count, hasher.hexdigest())
-            number, start, count = number + 1, offset, 0
-            hasher.reset()
-        if count == 0:
-            line = first
-        hasher.update(content)
-        offset += len(content)
-        count += 1
-    if count:
-        yield Shard(number, source, start, offset, line, count, hasher.hexdigest())
 
-
-def _cutter(
-    records: Callable[[Source, IO[bytes]], Iterable[Record]],
-) -> Callable[[Source, int], Iterator[Shard]]:
-    """Make a function that cuts a text file into shards, of one that divides it into records."""
-
-    def cut(source: Source, rows: int) -> Iterator[Shard]:
-        with open_lines(Path(source.path), Problems()) as file:
-            yield from cut_records(source, records(source, file), rows)
-
-    return cut
-
-
-def shard_bytes(shard: Shard) -> bytes:
-    """Read the bytes of a shard.
-
-    Raises:
-        InputError: the file cannot be read, or is not what it was when it was cut.
-    """
-    path = Path(shard.source.path)
-    with open_lines(path, Problems()) as file:
-        ahead = shard.start
-        if file.seekable():
-            file.seek(ahead, os.SEEK_CUR)
-            ahead = 0
-        while ahead > 0 and (read := len(file.read(min(ahead, _BLOCK)))):
-            ahead -= read
-        content = file.read(shard.stop - shard.start)
-    if digest(content).hex() != shard.digest:
-        raise InputError("has changed since the job began: give --restart to begin anew", path=path)
-    return content
-
-
-def shard_lines(shard: Shard, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a shard with their numbers in the file; in ``problems`` they are others."""
-    path = Path(shard.source.path)
-    # With an empty line before: a shard without a line feed would be taken for lines that end at carriage returns.
-    for batch in read_batches(io.BytesIO(b"\n" + shard_bytes(shard)), path, problems):
-        for number, line in batch:
-            if number > 1:
-                yield number + shard.line - 2, line
-
-
-def shard_problems(shard: Shard) -> Problems:
-    """Make a list of problems of a shard that keeps all of them: each becomes a row."""
-    return Problems(keep=shard.stop - shard.start)
-
-
-def rejected_rows(shard: Shard, problems: Problems) -> Iterator[Row]:
-    """Yield a row for each line of a shard that was rejected; an empty line was read before the shard."""
-    for problem in problems.first:
-        if problem.rejected:
-            yield Row((problem.line or 1) + shard.line - 2, error=problem.message)
+    number: int
+    id: str | None = None
+    text: str = ""
+    language: str | None = None
+    mentions: tuple[Mention, ...] | None = None
+    error: str | None = None
+    problem: str | None = None
 
 
 _LONGEST: Final = 1 << 22
@@ -126,7 +57,7 @@ _LONGEST: Final = 1 << 22
 
 
 def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
-    """Make a row of the cells of a table; one without usable text says why.
+    """Make a row of the cells of a table; one whose text cannot be used says why. A missing text is empty.
 
     Args:
         number: of the row.
@@ -136,8 +67,8 @@ def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
     id = None if columns.id is None else _text(values.get(columns.id)) or None
     language = "" if columns.language is None else _text(values.get(columns.language))
     cell = values.get(columns.text)
-    if cell is None or not is_text(cell):
-        return Row(number, id, error=f"no text in {columns.text!r}")
+    if not is_text(cell):
+        return Row(number, id, error=NO_TEXT)
     # What is too long anyway is not copied: a small file can have a thousand such cells.
     text = cell if isinstance(cell, str) and len(cell) > _LONGEST else _text(cell)
     if len(text) > _LONGEST:
@@ -150,187 +81,6 @@ def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
 def _text(value: Any) -> str:
     # NUL characters mark binary data.
     return cell_text(value).replace("\0", " ")
-
-
-def _delimited_headers(path: Path) -> Headers:
-    first = next((line for _, line in read_lines(path, Problems()) if line.strip()), "")
-    delimiter = guess_delimiter(first)
-    header = next(parse_records(read_lines(path, Problems()), delimiter), None)
-    if header is None:
-        raise InputError("the table is empty", path=path)
-    names = [restore_cell(name).strip() for name in header.fields]
-    return Headers(tuple(names), delimiter)
-
-
-def _delimited_records(source: Source, file: IO[bytes]) -> Iterator[Record]:
-    """Yield the header as line 0, then the records, which quoted fields may make longer than a line."""
-    unused: deque[bytes] = deque()
-
-    def lines() -> Iterator[tuple[int, str]]:
-        for number, line in enumerate(file, 1):
-            unused.append(line)
-            yield number, line.decode("utf-8", "replace").rstrip("\r\n")
-
-    before, at = None, 1
-    for record in parse_records(lines(), source.delimiter):
-        if before is not None:
-            yield before, b"".join(unused.popleft() for _ in range(at, record.line))
-            at = record.line
-        before = 0 if before is None else record.line
-    if before is not None:
-        yield before, b"".join(unused)
-
-
-def _read_delimited(shard: Shard) -> Iterator[Row]:
-    columns, header = shard.source.columns, shard.source.header
-    assert columns is not None, "a table has columns"
-    problems = shard_problems(shard)
-    for record in parse_records(shard_lines(shard, problems), shard.source.delimiter):
-        if len(record.fields) != len(header):
-            yield Row(record.line, error=f"{len(record.fields)} fields instead of {len(header)}")
-            continue
-        cells = map(restore_cell, record.fields)
-        yield row_of(record.line, dict(zip(header, cells, strict=True)), columns)
-    yield from rejected_rows(shard, problems)
-
-
-DELIMITED: Final = RowFormat(
-    "table", lambda _, head: bool(head.strip()), _delimited_headers, _cutter(_delimited_records), _read_delimited
-)
-
-
-_LOOKED_AT: Final = 50
-"""First lines by which it is told which members objects have."""
-
-
-def _recognises_jsonl(_: Path, head: str) -> bool:
-    return head.lstrip().startswith("{")
-
-
-def _jsonl_headers(path: Path) -> Headers:
-    lines = islice(read_lines(path, Problems()), _LOOKED_AT)
-    names = object_keys(filter(None, (json_object(line) for _, line in lines)))
-    if not names:
-        raise InputError(f"none of the first {_LOOKED_AT} lines is a JSON object", path=path)
-    return Headers(tuple(names), fixed=False)
-
-
-def _read_jsonl(shard: Shard) -> Iterator[Row]:
-    columns = shard.source.columns
-    assert columns is not None, "JSON lines have columns"
-    problems = shard_problems(shard)
-    for number, line in shard_lines(shard, problems):
-        values = json_object(line) if line.strip() else None
-        if values is not None:
-            yield row_of(number, values, columns)
-        elif line.strip():
-            yield Row(number, error=NOT_AN_OBJECT)
-    yield from rejected_rows(shard, problems)
-
-
-JSONL: Final = RowFormat(
-    "jsonl", _recognises_jsonl, _jsonl_headers, _cutter(lambda _, lines: enumerate(lines, 1)), _read_jsonl
-)
-
-
-_TAIL: Final = 8
-"""Bytes at the end of a file: the length of its footer, and the magic."""
-
-
-def _parquet_headers(path: Path) -> Headers:
-    with opened_parquet(path) as file:
-        return Headers(tuple(file.schema_arrow.names))
-
-
-def _cut_parquet(source: Source, rows: int) -> Iterator[Shard]:
-    path = Path(source.path)
-    footer = _footer_digest(path)
-    number = before = 0
-    with opened_parquet(path) as file:
-        counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
-    for group, count in enumerate(counts):
-        for start in range(0, count, rows):
-            stop = min(start + rows, count)
-            yield Shard(number, source, start, stop, before + start + 1, stop - start, footer, group)
-            number += 1
-        before += count
-
-
-def _read_parquet(shard: Shard) -> Iterator[Row]:
-    columns, path = shard.source.columns, Path(shard.source.path)
-    assert columns is not None, "a table has columns"
-    if _footer_digest(path) != shard.digest:
-        raise InputError("has changed since the job began: give --restart to begin anew", path=path)
-    with opened_parquet(path) as file:
-        names = [name for name in columns.names if name in file.schema_arrow.names]
-        try:
-            batches = file.iter_batches(batch_size=max(shard.rows, 1), row_groups=[shard.group], columns=names)
-            values = _slice(batches, shard.start, shard.stop)
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            # What cannot be decoded takes its shard with it, row by row, and nothing else.
-            message = f"damaged ({str(error).partition(chr(10))[0][:100]})"
-            yield from (Row(shard.line + place, error=message) for place in range(shard.rows))
-            return
-    for place, row in enumerate(values):
-        yield row_of(shard.line + place, row, columns)
-
-
-def _slice(batches: Iterator[pa.RecordBatch], start: int, stop: int) -> list[dict[str, Any]]:
-    """Return the rows from ``start`` to ``stop`` of all batches."""
-    rows: list[dict[str, Any]] = []
-    before = 0
-    for batch in batches:
-        first, last = max(start - before, 0), min(stop - before, batch.num_rows)
-        if first < last:
-            rows += python_rows(batch.slice(first, last - first))
-        before += batch.num_rows
-        if before >= stop:
-            break
-    return list(islice(rows, stop - start))
-
-
-def _footer_digest(path: Path) -> str:
-    """Digest the footer of a file, which lists where each column is and how large."""
-    with open_buffered(path) as file:
-        size = file.seek(0, 2)
-        file.seek(max(size - _TAIL, 0))
-        tail = file.read(_TAIL)
-        if len(tail) < _TAIL or not tail.endswith(MAGIC):
-            raise InputError("the Parquet file is damaged or none: write or download it again", path=path)
-        file.seek(max(size - _TAIL - struct.unpack("<I", tail[:4])[0], 0))
-        return digest(file.read()).hex()
-
-
-PARQUET: Final = RowFormat(
-    "parquet", lambda path, _: is_parquet(path), _parquet_headers, _cut_parquet, _read_parquet
-)
-
-
-def _xlsx_headers(path: Path) -> Headers:
-    _, header = next(xlsx_rows(path, Problems()))
-    return Headers(tuple(header))
-
-
-def _cut_xlsx(source: Source, rows: int) -> Iterator[Shard]:
-    path = Path(source.path)
-    whole = sha256(path)
-    count = sum(1 for _ in xlsx_rows(path, Problems())) - 1
-    for number, start in enumerate(range(0, count, rows)):
-        stop = min(start + rows, count)
-        yield Shard(number, source, start, stop, start + 1, stop - start, whole)
-
-
-def _read_xlsx(shard: Shard) -> Iterator[Row]:
-    columns, path = shard.source.columns, Path(shard.source.path)
-    assert columns is not None, "a table has columns"
-    if sha256(path) != shard.digest:
-        raise InputError("has changed since the job began: give --restart to begin anew", path=path)
-    rows = islice(xlsx_rows(path, Problems()), shard.start + 1, shard.stop + 1)
-    for number, cells in rows:
-        yield row_of(number, dict(zip(shard.source.header, cells, strict=True)), columns)
-
-
-XLSX: Final = RowFormat("xlsx", lambda path, _: is_workbook(path), _xlsx_headers, _cut_xlsx, _read_xlsx)
 
 
 _PUBTATOR: Final = "pubtator"
@@ -355,7 +105,7 @@ def _pubtator_records(_: Source, file: IO[bytes]) -> Iterator[Record]:
         yield first, b"".join(lines)
 
 
-def _read_pubtator(shard: Shard) -> Iterator[Row]:
+def _read_pubtator(shard: Shard) -> Iterator[tuple[int, Document | str]]:
     content = shard_bytes(shard)
     line_of = {
         match[1].decode("utf-8", "replace").strip(): shard.line + place
@@ -370,7 +120,7 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
         try:
             for document in CORPUS_FORMATS.get(_PUBTATOR).read(path, options=CorpusOptions(), problems=problems):
                 number = line_of.get(document.id, shard.line)
-                yield Row(number, document.id, document.text, mentions=document.mentions)
+                yield number, document
         except InputError as error:
             # No document of the shard can be used: the problems say why of each.
             if not problems.rejected:
@@ -378,6 +128,24 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
     yield from rejected_rows(shard, problems)
 
 
-PUBTATOR: Final = RowFormat(
-    _PUBTATOR, _recognises_pubtator, lambda _: Headers(), _cutter(_pubtator_records), _read_pubtator
+PUBTATOR: Final = ShardFormat(
+    _PUBTATOR, _recognises_pubtator, lambda _: Headers(), cutter(_pubtator_records), _read_pubtator
 )
+
+
+ROW_FORMATS: Final[Mapping[str, ShardFormat]] = {
+    each.name: each for each in (shards.PARQUET, shards.XLSX, PUBTATOR, shards.JSONL, shards.DELIMITED)
+}
+"""Formats of rows by their names, those with clear signs first."""
+
+
+def read_rows(shard: Shard) -> Iterator[Row]:
+    """Read the rows of a shard."""
+    for number, content in ROW_FORMATS[shard.source.format].read(shard):
+        if isinstance(content, str):
+            yield Row(number, error=content)
+        elif isinstance(content, Document):
+            yield Row(number, content.id, content.text, mentions=content.mentions)
+        else:
+            assert shard.source.columns is not None, "a table has columns"
+            yield row_of(number, content, shard.source.columns)

@@ -6,26 +6,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from nymlink.annotation.texts import ID_KEYS
-from nymlink.bulk import row_formats
-from nymlink.bulk.row import RowColumns, RowFormat, Shard, Source
+from nymlink.bulk.row_formats import PUBTATOR, ROW_FORMATS
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.core.files import read_head
+from nymlink.core.files import read_head, split_part
 from nymlink.tables.columns import column_place
-
-ROW_FORMATS: Final[Mapping[str, RowFormat]] = {
-    each.name: each
-    for each in (
-        row_formats.PARQUET,
-        row_formats.XLSX,
-        row_formats.PUBTATOR,
-        row_formats.JSONL,
-        row_formats.DELIMITED,
-    )
-}
-"""Formats of rows by their names, those with clear signs first."""
+from nymlink.tables.shards import (
+    DELIMITED,
+    JSONL,
+    PARQUET,
+    XLSX,
+    RowColumns,
+    Shard,
+    ShardFormat,
+    Source,
+)
 
 
 def open_sources(
@@ -94,29 +90,26 @@ def _files(inputs: Iterable[str | Path]) -> list[str]:
     return names
 
 
-def _recognised(path: Path) -> RowFormat:
-    if not path.exists():
+def _recognised(path: Path) -> ShardFormat:
+    file = split_part(path)[0]
+    if not file.exists():
         raise InputError("no such file or directory", path=path)
-    if not path.is_file():
+    if not file.is_file():
         raise InputError("a pipe or device cannot be cut into shards: save its output to a file first", path=path)
-    for binary in (row_formats.PARQUET, row_formats.XLSX):
+    for binary in (PARQUET, XLSX):
         if binary.recognises(path, ""):
             return binary
     head = read_head(path)
-    found = (
-        each
-        for each in (row_formats.PUBTATOR, row_formats.JSONL, row_formats.DELIMITED)
-        if each.recognises(path, head)
-    )
-    if (format := next(found, None)) is None:
+    found = (format for format in (PUBTATOR, JSONL, DELIMITED) if format.recognises(path, head))
+    if (text := next(found, None)) is None:
         raise InputError("the file is empty", path=path)
-    return format
+    return text
 
 
-def _source(name: str, format: RowFormat, column: str, further: Mapping[str, str]) -> Source:
+def _source(name: str, format: ShardFormat, column: str, further: Mapping[str, str]) -> Source:
     path = Path(name)
     source = Source(name, str(path.absolute()), format.name)
-    if format is row_formats.PUBTATOR:
+    if format is PUBTATOR:
         return source
     headers = format.headers(path)
     places = {

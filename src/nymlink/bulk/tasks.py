@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.annotator_settings import AnnotatorSettings
-from nymlink.bulk.row import Row
+from nymlink.bulk.row_formats import Row
 from nymlink.core.errors import InputError, NymlinkError, OutputError, StoreError
 from nymlink.core.files import sha256
 from nymlink.core.store.ownership import MANIFEST
@@ -23,9 +23,8 @@ from nymlink.encode.model.folder import MINI
 from nymlink.index.index import Index
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
-from nymlink.linking.writers.link_columns import FlatRows
-from nymlink.linking.writers.workbooks import ARROW_TYPES
-from nymlink.linking.writers.writer import LinksInfo
+from nymlink.linking.links import LINK_SCHEMA
+from nymlink.linking.links import rows as link_rows
 from nymlink.tables.cells import mention_fault
 
 
@@ -50,7 +49,7 @@ class Work(Protocol):
     """A task with all that it needs loaded.
 
     Attributes:
-        schema: the columns of its answers.
+        schema: the columns of its answers, among them ``document_id`` or ``id`` for the id of the row.
         identity: what the answers depend on, as JSON values: the same for every worker of a job.
     """
 
@@ -153,26 +152,10 @@ class IndexTask:
         return sha256(Path(self.index) / MANIFEST)
 
 
-class LinkColumns:
-    """The columns of links, and the answers made of them.
-
-    Args:
-        annotated: whether mentions are found in texts, and have flags of their context.
-
-    Attributes:
-        schema: names and types.
-    """
-
-    def __init__(self, *, annotated: bool) -> None:
-        self._rows: Final = FlatRows(LinksInfo(annotated=annotated))
-        types = map(ARROW_TYPES.__getitem__, self._rows.types)
-        self.schema: Final = pa.schema(list(zip(self._rows.names, types, strict=True)))
-
-    def answer(self, links: Iterable[Link]) -> Answer:
-        """Make the answer of a row of its links."""
-        links = list(links)
-        rows = [values for link in links for values in self._rows.of(link, None)]
-        return Answer(rows, len(links), sum(link.nil for link in links))
+def _answer(links: Sequence[Link]) -> Answer:
+    """Make the answer of a row of its links, with the columns of ``LINK_SCHEMA``."""
+    found = [tuple(row[name] for name in LINK_SCHEMA.names) for link in links for row in link_rows(link)]
+    return Answer(found, len(links), sum(link.nil for link in links))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +193,7 @@ class _Linking:
             guesses=task.guesses,
             language=task.language,
         )
-        self._columns = LinkColumns(annotated=False)
-        self.schema = self._columns.schema
+        self.schema = LINK_SCHEMA
         self.identity: Mapping[str, Any] = {
             "index": task.index_digest,
             "settings": {**asdict(task), "index": None, "encoder": None},
@@ -219,7 +201,7 @@ class _Linking:
 
     def answers(self, rows: Sequence[Row]) -> Iterator[Answer]:
         for links in self._linker.link_documents(map(_document, rows)):
-            yield self._columns.answer(links)
+            yield _answer(links)
 
 
 def _document(row: Row) -> Document:
@@ -262,8 +244,7 @@ class _Annotating:
     def __init__(self, task: AnnotateTask) -> None:
         self._annotator = Annotator.load(task.index, task.settings, encoder=task.encoder)
         self._annotator.index.verify()
-        self._columns = LinkColumns(annotated=True)
-        self.schema = self._columns.schema
+        self.schema = LINK_SCHEMA
         self.identity: Mapping[str, Any] = {
             "index": task.index_digest,
             "settings": asdict(task.settings),
@@ -272,7 +253,7 @@ class _Annotating:
     def answers(self, rows: Sequence[Row]) -> Iterator[Answer]:
         documents = (Document(row.id or "", row.text, row.mentions or ()) for row in rows)
         for _, links in self._annotator.annotate_documents(documents):
-            yield self._columns.answer(links)
+            yield _answer(links)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

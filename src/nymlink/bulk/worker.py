@@ -17,14 +17,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nymlink.bulk.report import Counts, Rejection, ShardReport
-from nymlink.bulk.row import Row, Shard
-from nymlink.bulk.sources import ROW_FORMATS
+from nymlink.bulk.row_formats import Row, read_rows
 from nymlink.bulk.tasks import Answer, Task, Work, answer_all
 from nymlink.core.errors import InputError, NymlinkError, StoreError
+from nymlink.core.files import split_part
 from nymlink.core.store.digests import json_digest
 from nymlink.encode.batches import TruncationCounts
 from nymlink.jobs.job_folder import JobFolder, Part, write_part
 from nymlink.linking.inputs import UnknownScripts
+from nymlink.tables.arrow import arrow_table
+from nymlink.tables.shards import Shard
 
 _SHOWN: Final = 20
 """Rejected rows of a shard that are reported one by one."""
@@ -82,13 +84,13 @@ class Worker:
 
     def _done(self, shard: Shard) -> ShardReport:
         start, cpu_start = time.perf_counter(), time.process_time()
-        path = Path(shard.source.path)
+        path, _ = split_part(Path(shard.source.path))
         if path.exists() and not path.is_file():
             # A pipe would keep the worker waiting for ever.
             raise InputError("is no file any more: give --restart to begin anew", path=path)
         counted = (TruncationCounts(), UnknownScripts())
         with counted[0].collected(), counted[1].collected(), warnings.catch_warnings(action="ignore"):
-            rows = sorted(ROW_FORMATS[shard.source.format].read(shard), key=lambda row: row.number)
+            rows = sorted(read_rows(shard), key=lambda row: row.number)
             answers = answer_all(self._work, rows)
         part = self._written(shard, rows, answers)
         faults = (
@@ -113,19 +115,16 @@ class Worker:
         Raises:
             OutputError: it cannot be written.
         """
-        # A row without an answer has its id, which is the first column of the work, and why.
-        nothing = (None,) * (len(self._work.schema) - 1)
+        # A row without an answer has its id, and why.
+        names = self._work.schema.names
+        id_column = next(name for name in ("document_id", "id") if name in names)
         written: list[tuple[Any, ...]] = []
         for row, answer in zip(rows, answers, strict=True):
-            values = answer.rows if answer.error is None else [(row.id, *nothing)]
+            nothing = tuple(row.id if name == id_column else None for name in names)
+            values = answer.rows if answer.error is None else [nothing]
             written += ((shard.source.name, row.number, *each, answer.error) for each in values)
         schema = part_schema(self._work.schema)
-        columns = zip(*written, strict=True) if written else ([] for _ in schema)
-        arrays = [
-            pa.array([_unicode(value) for value in values], field.type)
-            for values, field in zip(columns, schema, strict=True)
-        ]
-        table = pa.table(arrays, schema=schema)
+        table = arrow_table(written, schema)
         counts = Counts(
             rows=len(rows),
             rejected=sum(answer.error is not None for answer in answers),
@@ -161,11 +160,6 @@ class Worker:
 def part_schema(answers: pa.Schema) -> pa.Schema:
     """Return the columns of a part: where a row is from, its answer, and why it has none."""
     return pa.schema([("source", pa.string()), ("row", pa.int64()), *answers, ("error", pa.string())])
-
-
-def _unicode(value: Any) -> Any:
-    """Replace halves of surrogate pairs in a string, which no file can hold."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _memory() -> int:

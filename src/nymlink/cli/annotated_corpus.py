@@ -14,11 +14,11 @@ from nymlink.cli.common import input_format_option, language_option, map_column_
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus.documents import Corpus
-from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
+from nymlink.tables.foreign_formats import describe_format
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import click
 
 from nymlink.bulk.job import SHARD_ROWS, run_job
 from nymlink.bulk.report import JobReport
-from nymlink.bulk.sources import ROW_FORMATS
+from nymlink.bulk.row_formats import ROW_FORMATS
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask, Task
 from nymlink.cli.annotate import ChosenSettings, annotator_options
 from nymlink.cli.common import (

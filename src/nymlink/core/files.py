@@ -32,8 +32,10 @@ _MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 # zip, 7-zip, xz, zstd and bzip2
 _UNSUPPORTED_MAGIC: Final = re.compile(rb"PK\x03\x04|7z\xbc\xaf\x27|\xfd7zXZ|\x28\xb5\x2f\xfd|BZh[1-9]1AY&")
+_OLD_OFFICE_MAGIC: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD_BYTES: Final = 8192
 _BATCH_BYTES: Final = 1 << 16
+_PART: Final = re.compile(r"(.*\.xls[xm])#(.+)", re.IGNORECASE | re.DOTALL)
 
 
 @contextlib.contextmanager
@@ -47,6 +49,11 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     with open_buffered(path) as raw:
         # Peek instead of seek: a pipe cannot seek.
         head = raw.peek(10)
+        if head.startswith(_OLD_OFFICE_MAGIC):
+            raise InputError(
+                "a workbook or document of Office before 2007 (.xls, .doc): save it as .xlsx or as CSV UTF-8",
+                path=path,
+            )
         if _UNSUPPORTED_MAGIC.match(head):
             raise InputError(
                 "this is an archive, or compressed otherwise than with gzip: unpack it first (save a spreadsheet "
@@ -63,14 +70,23 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             raise InputError(f"the compressed file is damaged ({error}): download it again", path=path) from error
 
 
+def split_part(path: Path) -> tuple[Path, str]:
+    """Divide a path such as ``visits.xlsx#Sheet2`` into the file and the part; the part is empty for a whole file.
+
+    A file whose own name has this form is a whole file.
+    """
+    match = _PART.fullmatch(path.name)
+    return (path, "") if match is None or path.exists() else (path.with_name(match[1]), match[2])
+
+
 def open_buffered(path: Path) -> io.BufferedReader:
-    """Open a file for reading its bytes as they are.
+    """Open a file for reading its bytes as they are; of a part (:func:`split_part`) the whole file.
 
     Raises:
         InputError: the file is missing, is a directory, or may not be read.
     """
     try:
-        return io.BufferedReader(open_raw(path))
+        return io.BufferedReader(open_raw(split_part(path)[0]))
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
     except IsADirectoryError as error:
@@ -233,7 +249,7 @@ def decoded_name(path: Path) -> str:
 
 def sha256(path: Path) -> str:
     """Compute the SHA-256 digest of a file's bytes on disk, as 64 hex digits."""
-    with open(path, "rb") as file:
+    with open(split_part(path)[0], "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -281,8 +297,15 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 def decode_line(raw: bytes, path: Path, number: int, problems: Problems) -> str:
     """Decode a line: as UTF-8, else as Windows-1252, which is reported."""
+    line, mended = decode_bytes(raw)
+    if mended is not None:
+        problems.repair(path, number, mended)
+    return line
+
+
+def decode_bytes(raw: bytes) -> tuple[str, str | None]:
+    """Decode bytes as UTF-8, else as Windows-1252; say what was mended, ``None`` for nothing."""
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8"), None
     except UnicodeDecodeError:
-        problems.repair(path, number, "not UTF-8; read as Windows-1252")
-        return raw.decode("cp1252", errors="replace")
+        return raw.decode("cp1252", errors="replace"), "not UTF-8; read as Windows-1252"

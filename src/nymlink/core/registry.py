@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from nymlink.core.errors import InputError, NymlinkError, UnknownFormatError, UnknownNameError
-from nymlink.core.files import read_head
+from nymlink.core.files import read_head, split_part
 
 T = TypeVar("T")
 
@@ -155,7 +155,7 @@ def _is_stream(path: Path) -> bool:
         InputError: it does not exist or cannot be examined.
     """
     try:
-        mode = path.stat().st_mode
+        mode = split_part(path)[0].stat().st_mode
     except FileNotFoundError as error:
         raise InputError("no such file or directory", path=path) from error
     except (OSError, ValueError) as error:

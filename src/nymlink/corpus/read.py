@@ -8,9 +8,9 @@ from pathlib import Path
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus.documents import Corpus, Document
-from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions, source_name
+from nymlink.tables.foreign_formats import describe_format
 
 
 def read_documents(

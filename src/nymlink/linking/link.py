@@ -11,23 +11,14 @@ from nymlink.core.terminal import escape_controls
 from nymlink.corpus.documents import Mention
 from nymlink.vocabulary.concepts import Name
 
-Relation = Literal["equal", "narrower", "broader", "related", "close"]
-"""Relation of the term to the concept: equal, narrower, broader, related, or close in meaning."""
+Relation = Literal["exact", "broader", "narrower", "related", "close"]
+"""Relation of a concept to a term: exactly its meaning, broader, narrower, related, or close in meaning."""
 
 Verdict = Literal["concept", "nil", "flag"]
 """Decision about a mention: it means the candidates; it means no concept; or somebody must look at it again."""
 
 REVIEW: Final = ("decision", "relation", "reviewer", "decided_at", "comment")
 """Columns for the decision, in tables of links."""
-
-_SAID: Final = {
-    "equal": "exact",
-    "narrower": "broader",
-    "broader": "narrower",
-    "related": "related",
-    "close": "close",
-}
-"""Relation of the concept to the term, by the relation of the term to the concept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +30,7 @@ class Review:
         reviewer: who decided.
         at: when, in milliseconds since 1970 in UTC.
         comment: remark of the reviewer.
-        relations: relation of the mention to each candidate.
+        relations: relation of each candidate to the mention.
         assigned: person that the term is assigned to; empty for nobody.
     """
 
@@ -62,14 +53,14 @@ class Review:
         Args:
             place: place of the candidate; a place after the last for a row without a candidate.
         """
-        relation = _SAID[self.relations[place]] if place < len(self.relations) else None
+        relation = self.relations[place] if place < len(self.relations) else None
         values = (self.verdict, relation, self.reviewer, self.decided_at, self.comment or None)
         return dict(zip(REVIEW, values, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "decision": self.verdict,
-            "relations": [_SAID[relation] for relation in self.relations],
+            "relations": list(self.relations),
             "reviewer": self.reviewer,
             "decided_at": self.decided_at,
             "comment": self.comment,

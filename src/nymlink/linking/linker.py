@@ -18,7 +18,7 @@ from nymlink.linking.inputs import UnknownScripts, as_document, checked, is_miss
 from nymlink.linking.link import Link
 from nymlink.linking.links import Links
 from nymlink.linking.pipeline import Pipeline
-from nymlink.linking.writers.frames import Frame, frame_column, is_frame, with_links
+from nymlink.linking.writers.frames import Frame, LinkableTable, is_table
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 
@@ -175,31 +175,35 @@ class Linker:
     def link(
         self, what: Any, *, column: str | None = None, language: str | None = None, top_k: int | None = None
     ) -> Any:
-        """Link a mention, a list of mentions, all mentions of a document, or a column of a data frame.
+        """Link a mention, a list of mentions, all mentions of a document, or a column of a table.
 
         The abbreviations that a document defines apply to its mentions. A missing value in a list (None, NaN,
         pandas.NA) gets an empty link; a warning counts missing values.
 
         Args:
-            what: a string or a mention, a list of them, a document, or a data frame of pandas or polars.
-            column: name of the column of mentions, if ``what`` is a data frame.
+            what: a string or a mention, a list of them, a document, or a table: a data frame of pandas or polars,
+                an Arrow table, a relation of DuckDB, or another object with the method ``__arrow_c_stream__``.
+            column: name of the column of mentions, if ``what`` is a table. Numbers in it are read as text; cells
+                with lists or objects are counted in a warning, and get an empty link.
             language: code of the language ("en") of mentions that state none; ``None`` for that of the linker.
             top_k: largest number of candidates of a link; ``None`` for the linker's own setting.
 
         Returns:
-            A link for a string or a mention. For a data frame, one of the same kind with added columns and a row
-            for each candidate. Otherwise a list with one link for each mention, in order.
+            A link for a string or a mention. For a table, one of the same kind (of Arrow if it is of none of these
+            libraries) with added columns and a row for each candidate. Otherwise a list with one link for each
+            mention, in order.
 
         Raises:
             InputError: ``what`` has another type, or the text at the offsets of a mention is not the mention; the
                 message says which.
         """
-        if not isinstance(what, str | Mention) and is_frame(what):
-            mentions = frame_column(what, column)
-            [links] = self._link_documents([as_document(mentions, stacklevel=2)], language, top_k, stacklevel=3)
-            return with_links(what, links)
+        if not isinstance(what, str | Mention) and is_table(what):
+            table = LinkableTable(what, column, stacklevel=2)
+            document = as_document(table.mentions, stacklevel=2)
+            [links] = self._link_documents([document], language, top_k, stacklevel=3)
+            return table.with_links(links)
         if column is not None:
-            raise InputError("column= names a column of a data frame: give one of pandas or polars")
+            raise InputError("column= names a column of a table: give a data frame or another table")
         if isinstance(what, str | Mention) or is_missing(what):
             [[link]] = self._link_documents([as_document([what], stacklevel=2)], language, top_k, stacklevel=3)
             return link

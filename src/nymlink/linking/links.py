@@ -7,11 +7,14 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
+import pyarrow as pa
+
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.corpus.documents import Document
 from nymlink.linking.link import FLAGS, REVIEW, Candidate, Link
 from nymlink.linking.writers.link_files import format_of, open_target, open_writer, require_input
 from nymlink.linking.writers.writer import LinksInfo
+from nymlink.tables.arrow import arrow_table, pandas_table
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -25,6 +28,28 @@ CANDIDATE: Final = ("rank", "concept_id", "concept_name", "matched_name", LANGUA
 CONFIDENCE: Final = "confidence"
 NOTE: Final = "note"
 
+LINK_SCHEMA: Final = pa.schema(
+    [
+        ("mention", pa.string()),
+        ("rank", pa.int64()),
+        ("concept_id", pa.string()),
+        ("concept_name", pa.string()),
+        ("matched_name", pa.string()),
+        (LANGUAGE, pa.string()),
+        ("score", pa.float64()),
+        (CONFIDENCE, pa.float64()),
+        (NOTE, pa.string()),
+        ("document_id", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        *((flag, pa.bool_()) for flag in FLAGS),
+    ]
+)
+"""Columns of links in data frames, Arrow tables and Parquet, whatever the links hold; all are nullable."""
+
+REVIEW_SCHEMA: Final = pa.schema([(name, pa.string()) for name in REVIEW])
+"""Columns of decisions, which follow those of :data:`LINK_SCHEMA` if people decided on some of the links."""
+
 
 def rows(link: Link) -> list[dict[str, Any]]:
     """List the rows of a link, see :func:`part_rows`."""
@@ -37,11 +62,10 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
     A NIL link, or a NIL part of a link, has one row without a candidate.
 
     Returns:
-        A list for each part of a composite mention, otherwise one list. Each row is a dictionary with the keys
-        ``document_id``, ``start``, ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
-        ``matched_name``, ``matched_language``, ``score``, ``confidence``, the flags of the context, ``note``, and
-        the decision of a person (:data:`~nymlink.linking.link.REVIEW`). Missing values are ``None``. Confidence
-        and note belong to the first candidate and are only in its row.
+        A list for each part of a composite mention, otherwise one list. Each row is a dictionary with the columns
+        of :data:`LINK_SCHEMA` and those of the decision of a person (:data:`~nymlink.linking.link.REVIEW`).
+        Missing values are ``None``, so is a missing mention. Confidence and note belong to the first candidate and
+        are only in its row.
     """
     return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
 
@@ -53,10 +77,10 @@ def is_located(links: Iterable[Link]) -> bool:
 
 def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
     mention = {
+        "mention": link.mention.text or None,
         "document_id": link.document_id,
         "start": link.mention.start,
         "end": link.mention.end,
-        "mention": link.mention.text,
         **(dict.fromkeys(FLAGS) if link.context is None else link.context.flags),
     }
     candidates = [
@@ -105,39 +129,33 @@ class Links(list[Link]):
         """List the rows of a table: one for each candidate, and one for a NIL link.
 
         Returns:
-            Dictionaries with the keys ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
-            ``matched_name``, ``matched_language``, ``score``, ``confidence`` and ``note``. Before these come
-            ``document_id``, ``start`` and ``end`` if any mention has them, and for mentions found in texts the
-            flags of the context are added. Missing values are ``None``. Confidence and note belong to the first
-            candidate and are only in its row. The rows of the parts of a composite mention follow each other.
+            Dictionaries with the columns of :meth:`to_arrow` as keys. Missing values are ``None``.
         """
-        annotated = any(link.context is not None for link in self)
-        reviewed = any(link.review is not None for link in self)
-        left_out = (
-            *(() if is_located(self) else PLACE),
-            *(() if annotated else FLAGS),
-            *(() if reviewed else REVIEW),
-        )
-        return [
-            {name: value for name, value in row.items() if name not in left_out}
-            for link in self
-            for row in rows(link)
-        ]
+        names = self._schema().names
+        return [{name: row[name] for name in names} for link in self for row in rows(link)]
 
-    def to_frame(self) -> DataFrame:
-        """Make a pandas table of :meth:`to_dicts`.
+    def to_arrow(self) -> pa.Table:
+        """Make an Arrow table: a row for each candidate, and one for a NIL link.
+
+        Returns:
+            A table with the columns of :data:`LINK_SCHEMA`, whatever the links hold. The rank is from 1.
+            Confidence and note belong to the first candidate and are only in its row. The rows of the parts of a
+            composite mention follow each other. If people decided on some of the links, the columns ``decision``,
+            ``relation``, ``reviewer``, ``decided_at`` and ``comment`` are added.
+        """
+        schema = self._schema()
+        return arrow_table([tuple(row.values()) for row in self.to_dicts()], schema)
+
+    def to_pandas(self) -> DataFrame:
+        """Make a pandas table of :meth:`to_arrow`, with the nullable types of pandas (``Int64``, ``string``).
 
         Raises:
             MissingExtraError: pandas is not installed.
         """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise MissingExtraError("frame", purpose="A pandas table") from error
-        return DataFrame(self.to_dicts())
+        return pandas_table(self.to_arrow())
 
     def to_polars(self) -> PolarsFrame:
-        """Make a polars table of :meth:`to_dicts`.
+        """Make a polars table of :meth:`to_arrow`.
 
         Raises:
             MissingExtraError: polars is not installed.
@@ -146,7 +164,11 @@ class Links(list[Link]):
             from polars import DataFrame as PolarsFrame
         except ImportError as error:
             raise MissingExtraError("polars", purpose="A polars table") from error
-        return PolarsFrame(self.to_dicts(), infer_schema_length=None)
+        return PolarsFrame(self.to_arrow())
+
+    def _schema(self) -> pa.Schema:
+        reviewed = any(link.review is not None for link in self)
+        return pa.unify_schemas([LINK_SCHEMA, REVIEW_SCHEMA]) if reviewed else LINK_SCHEMA
 
     def write(
         self,

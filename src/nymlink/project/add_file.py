@@ -14,11 +14,11 @@ from xxhash import xxh3_128_hexdigest
 from nymlink.core.problems import Problems
 from nymlink.project.import_decisions import apply_decisions
 from nymlink.project.project import Project, now
-from nymlink.project.sheet import Sheet, read_sheet
 from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
 from nymlink.project.table_columns import Roles, find_roles
-from nymlink.tables.cells import cell_language, mention_fault
+from nymlink.tables.cells import NO_TEXT, cell_language, mention_fault
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
+from nymlink.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _COUNT: Final = re.compile(r"[0-9]{1,12}")
@@ -43,12 +43,12 @@ def add_table(
         raw: the bytes of the file.
         name: its name.
         encoding: of a text; ``None`` to find it.
-        delimiter: as of :func:`~nymlink.project.sheet.read_sheet`.
+        delimiter: as of :func:`~nymlink.tables.sheet.read_sheet`.
         columns: which column holds what (``mention``, ``code``, ``frequency``, ``language``, ``type``), by header
             or number, where it is not to be guessed.
         by: who adds it.
         vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
-        claim: as of :func:`~nymlink.project.sheet.read_sheet`.
+        claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
 
     Returns:
         Number of the ``file``, of its ``rows`` and distinct ``terms``, of ``new_terms``, of those that were
@@ -123,6 +123,9 @@ def _insert_rows(
         term = None
         text = _clean(cells[roles.mention])
         if number in sheet.ragged:
+            text = ""
+        elif (number, roles.mention) in sheet.nested:
+            problems.reject(path, number, NO_TEXT, outcome="kept, not linked")
             text = ""
         elif (fault := mention_fault(text)) is not None:
             problems.reject(path, number, fault, outcome="kept, not linked")

@@ -15,7 +15,6 @@ from nymlink.core.problems import Problems
 from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, ProjectError, Target, essence
-from nymlink.project.sheet import Sheet, read_sheet
 from nymlink.project.stated_decisions import (
     StatedDecision,
     exported_decisions,
@@ -24,6 +23,7 @@ from nymlink.project.stated_decisions import (
     usagi_decisions,
 )
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
+from nymlink.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -74,9 +74,9 @@ def import_decisions(
         vocabulary: the vocabulary that the project is linked to; ``None`` if unknown.
         reviewer: who decided, if the file does not say.
         encoding: encoding of a text file; ``None`` to detect it.
-        delimiter: see :func:`~nymlink.project.sheet.read_sheet`.
+        delimiter: see :func:`~nymlink.tables.sheet.read_sheet`.
         column: column of terms in an exported table; ``None`` to detect it.
-        claim: see :func:`~nymlink.project.sheet.read_sheet`.
+        claim: see :func:`~nymlink.tables.sheet.read_sheet`.
 
     Returns:
         Numbers of decisions: ``decisions`` (all in the file), ``new``, ``unknown_terms`` (on terms that the

@@ -15,11 +15,11 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.corpus.documents import Mention
 from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.index import Index
-from nymlink.linking.link import Candidate, Link
+from nymlink.linking.link import Candidate, Link, Relation
 from nymlink.linking.writers.link_files import open_file
 from nymlink.project.links import mention_of
 from nymlink.project.project import Project
-from nymlink.project.rows import Relation, Target
+from nymlink.project.rows import Target
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.concepts import Name, Source
 from nymlink.vocabulary.readers.column_files import ROWS

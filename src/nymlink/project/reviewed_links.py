@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import Candidate, Link, Review
-from nymlink.linking.link import Relation as TermRelation
 from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
 from nymlink.project.project import Project
-from nymlink.project.rows import Decision, Relation, Target, stored
+from nymlink.project.rows import Decision, Target, stored
 from nymlink.tables.delimited import Record, format_record
 from nymlink.vocabulary.concepts import Name
 
@@ -122,15 +121,6 @@ def _places(header: list[str], joined: list[str]) -> list[int]:
     return places
 
 
-_RELATIONS: Final[Mapping[Relation, TermRelation]] = {
-    "exact": "equal",
-    "broader": "narrower",
-    "narrower": "broader",
-    "related": "related",
-}
-"""Relation of the term to the concept, by the relation of the concept to the term."""
-
-
 @dataclass(frozen=True, slots=True)
 class ReviewedTerm:
     """A term with its link and decision.
@@ -196,7 +186,7 @@ def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
         decision.reviewer,
         decision.at,
         decision.comment,
-        tuple(_RELATIONS[target.relation] for target in decision.targets),
+        tuple(target.relation for target in decision.targets),
         assigned,
     )
     if decision.verdict == "flag" and not decision.targets:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import NymlinkError, OutputError, StoreError, UnknownNameError
+from nymlink.linking.link import Relation
 
 
 class ProjectError(StoreError):
@@ -60,15 +61,13 @@ Verdict = Literal["concept", "nil", "flag", "open"]
 """The term means concepts; it means none of the vocabulary; it must be looked at again; its decision was
 undone."""
 
-Relation = Literal["exact", "broader", "narrower", "related"]
-"""Relation of a concept to a term: exactly its meaning, broader, narrower, or related."""
-
 Origin = Literal["review", "accept", "import", "release", "undo"]
 """How a decision was made: by a reviewer on this term; by accepting many terms with a high confidence; by import
 from a file; by a release of the vocabulary that changed it; or by undoing it."""
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
-RELATIONS: Final[tuple[Relation, ...]] = get_args(Relation)
+RELATIONS: Final[tuple[Relation, ...]] = ("exact", "broader", "narrower", "related")
+"""Relations that a reviewer may choose."""
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 CHANGES: Final = ("gone", "obsolete", "replaced", "renamed", "better")
 """Changes that another release of a vocabulary may make to a term."""

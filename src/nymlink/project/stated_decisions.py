@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
-from nymlink.linking.link import REVIEW
-from nymlink.project.rows import RELATIONS, Relation, Target, Verdict
-from nymlink.project.sheet import Sheet
+from nymlink.linking.link import REVIEW, Relation
+from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.table_columns import find_roles
+from nymlink.tables.sheet import Sheet
 
 _TABLE: Final = files("nymlink.project") / "data" / "stated.tsv"
 
@@ -210,7 +210,9 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     for number, cells in sheet.rows:
         row = dict(zip(sheet.header, cells, strict=True))
         label = row.get("subject_label", "") or row.get("subject_id", "")
-        if number not in sheet.ragged and label and _is_reviewed(row) and not row.get("predicate_modifier", ""):
+        # A mapping to a literal names no concept, nor does it say that there is none.
+        is_mapping = bool(row.get("object_id", "").strip()) and not row.get("predicate_modifier", "")
+        if number not in sheet.ragged and label and _is_reviewed(row) and is_mapping:
             subjects.setdefault((row.get("subject_id", ""), label), []).append((number, row))
     for (_, label), rows in subjects.items():
         line, first = rows[0]
@@ -246,7 +248,7 @@ def _is_justified(row: dict[str, str]) -> bool:
 def _sssom_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
     seen = set()
     for row in rows:
-        concept = row["object_id"].strip()
+        concept = row.get("object_id", "").strip()
         if concept in ("", _NOTHING) or concept in seen:
             continue
         seen.add(concept)

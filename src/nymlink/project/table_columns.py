@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
-from nymlink.project.sheet import Sheet, read_sheet
 from nymlink.tables.columns import SPELLINGS, column_place, normalise_header
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
+from nymlink.tables.sheet import Sheet, read_sheet
 
 _LOOKED_AT: Final = 500
 """Rows by which columns are guessed."""
@@ -148,9 +148,9 @@ def preview_table(
         raw: the bytes of the file.
         name: its name.
         encoding: of a text; ``None`` to find it.
-        delimiter: as of :func:`~nymlink.project.sheet.read_sheet`.
+        delimiter: as of :func:`~nymlink.tables.sheet.read_sheet`.
         columns: which column holds what, where it is not to be guessed.
-        claim: as of :func:`~nymlink.project.sheet.read_sheet`.
+        claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
 
     Raises:
         InputError: it is no table, or has no such column.

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import InputError
-from nymlink.linking.link import Relation as TermRelation
 from nymlink.linking.writers.sssom import relation
 from nymlink.project.decisions import append, checked_reviewer
 from nymlink.project.links import kept_link, link_values, mention_of
 from nymlink.project.project import Project
-from nymlink.project.rows import Decision, Relation, Target, UnknownTermError, stored
+from nymlink.project.rows import Decision, Target, UnknownTermError, stored
 
 Status = Literal["all", "open", "decided", "nil", "flagged", "disagreement", "mine", "changed", "failed"]
 Sort = Literal["order", "confidence", "margin", "frequency", "text"]
@@ -319,15 +318,6 @@ _OPEN: Final = (
 )
 """Condition for linked terms that nobody has decided or flagged, with at least a given confidence."""
 
-_RELATIONS: Final[Mapping[TermRelation, Relation]] = {
-    "equal": "exact",
-    "close": "exact",
-    "narrower": "broader",
-    "broader": "narrower",
-    "related": "related",
-}
-"""Relation of a concept to a term, by the relation of the term to the concept; "close" is accepted as exact."""
-
 
 def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = False) -> dict[str, Any]:
     """Accept the first candidates of all undecided terms with a high enough confidence, as one batch.
@@ -368,7 +358,8 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
                 continue
             accepted.append(row)
             first = link.candidates[0]
-            target = Target(first.concept_id, first.concept_name, _RELATIONS[relation(first, link)])
+            found = relation(first, link)
+            target = Target(first.concept_id, first.concept_name, "exact" if found == "close" else found)
             number = append(
                 connection,
                 reviewer=reviewer,

@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
+
+import pyarrow as pa
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
 
 LONGEST_MENTION: Final = 100_000
 """Characters of a mention at most; a longer one is a text or a mistake."""
+
+
+NO_TEXT: Final = "a list or an object, no text"
+"""Why a cell is no mention."""
+
+
+class Cells(list[Any]):
+    """The cells of a row as Python values, with what a workbook or Parquet says of them.
+
+    Args:
+        values: the cells.
+        formats: number formats of the cells of a workbook; ``None`` for an empty cell.
+        batch: rows of Parquet.
+        place: index of the row in them.
+    """
+
+    def __init__(
+        self,
+        values: Iterable[Any],
+        formats: Sequence[str | None] = (),
+        batch: pa.RecordBatch | None = None,
+        place: int = 0,
+    ) -> None:
+        super().__init__(values)
+        self.formats = formats
+        self.batch = batch
+        self.place = place
 
 
 def cell_text(value: Any) -> str:
@@ -22,6 +52,8 @@ def cell_text(value: Any) -> str:
     """
     if value is None:
         return ""
+    if type(value).__module__ == "numpy" and not getattr(value, "ndim", 1):
+        value = value.item()
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bytes):

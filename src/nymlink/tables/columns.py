@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
-from nymlink.tables.delimited import list_headers, list_numbers, require_distinct
+from nymlink.tables.delimited import is_sssom, list_headers, list_numbers, require_distinct
 
 _SHOWN: Final = 40
 """Characters of a name that a message shows."""
@@ -27,13 +27,16 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """nymlink's columns and their spellings in files, the likeliest first; case, blanks and hyphens do not matter."""
 
+USAGI: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
+"""Columns by which a review of Usagi is known."""
+
 _OTHER_IDS: Final = ("id", "ids", "code", "codes", "curie", "curies", "cui", "cuis")
 _ID_ENDINGS: Final = ("_id", "_ids", "_code", "_curie", "_cui")
 
 
 def normalise_header(header: str) -> str:
     """Write a header in the form of :data:`SPELLINGS`."""
-    return header.strip().casefold().replace(" ", "_").replace("-", "_")
+    return "_".join(header.split()).casefold().replace("-", "_")
 
 
 def is_mention(header: str) -> bool:
@@ -88,6 +91,8 @@ def find_columns(headers: Sequence[str], *, wanted: Mapping[str, str], path: Pat
             ]
             if free:
                 columns[column] = min(free, key=lambda header: spellings.index(normalise_header(header)))
+    if is_sssom(headers) and "object_id" in headers:
+        columns.setdefault("concept_id", "object_id")
     if "concept_id" not in wanted and "concept_id" not in columns:
         candidates = [header for header in headers if _may_be_id(header) and header not in columns.values()]
         if len(candidates) > 1:
@@ -131,11 +136,15 @@ def header_columns(header: Sequence[str], wanted: Mapping[str, str], path: Path,
 
 
 def named_columns(wanted: Mapping[str, str], header: Sequence[str]) -> dict[str, str]:
-    """Replace 1-based numbers of columns by their names; a name comes before a number."""
+    """Replace 1-based numbers of columns by their names; a name comes before a number.
+
+    A name with a line break may be given with a blank.
+    """
+    names = {" ".join(name.split()): name for name in reversed(header)} | {name: name for name in header}
     return {
         column: header[int(given) - 1]
-        if given not in header and given.isdecimal() and 1 <= int(given) <= len(header)
-        else given
+        if given not in names and given.isdecimal() and 1 <= int(given) <= len(header)
+        else names.get(given, given)
         for column, given in wanted.items()
     }
 
@@ -152,7 +161,9 @@ def column_place(header: Sequence[str], column: str, path: Path | None, option: 
     Raises:
         InputError: there is no such column, or several have this name.
     """
-    places = [place for place, name in enumerate(header) if column in (name, name.strip())]
+    # A name with a line break is given with a blank.
+    spellings = [(name, name.strip(), " ".join(name.split())) for name in header]
+    places = [place for place, names in enumerate(spellings) if column in names]
     if len(places) > 1:
         numbers = [str(place + 1) for place in places]
         raise InputError(

@@ -16,6 +16,7 @@ from typing import Final
 from nymlink.core.errors import InputError
 from nymlink.core.files import MAX_LINE, read_lines
 from nymlink.core.problems import Problems
+from nymlink.tables.cells import Cells
 
 DELIMITER_NAMES: Final = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "vertical bars"}
 DELIMITERS: Final = "".join(DELIMITER_NAMES)
@@ -28,6 +29,11 @@ _NO_FORMULA: Final = re.compile(r"[+-]([0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?)?")
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
 """A quoted field, whose commas separate nothing."""
+
+_STATED: Final = re.compile(f'"?sep=([{DELIMITERS}])"?', re.IGNORECASE)
+"""A first line by which Excel is told what separates fields."""
+_MOST_METADATA: Final = 10_000
+_MOST_HEADER_LINES: Final = 100
 
 _LINE_END: Final = "\r\n"
 
@@ -50,12 +56,14 @@ class Record:
         text: its lines, unparsed, without the last line's end.
         literal_quotes: whether its quotation marks were unbalanced and therefore read as ordinary characters.
             Always false for tab-separated text, where most writers quote nothing.
+        cells: its values with their types, of a table that has types; ``None`` for text.
     """
 
     line: int
     fields: list[str]
     text: str = ""
     literal_quotes: bool = False
+    cells: Cells | None = None
 
 
 def guess_delimiter(line: str) -> str:
@@ -87,9 +95,75 @@ def say_delimiter(path: Path, delimiter: str, header: Sequence[str]) -> None:
         warnings.warn(f"{path}: {guess}", stacklevel=2)
 
 
-def header_cells(line: str) -> list[str]:
-    """Split the likely header of a table, to recognise it."""
-    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
+@dataclass(frozen=True, slots=True)
+class DelimitedTable:
+    """A table of text whose header was read.
+
+    Attributes:
+        delimiter: the character between fields.
+        header: its first record; ``None`` for an empty table.
+        records: the records after it.
+        preamble: lines before the header that are no rows: Excel's ``sep=;``, metadata of SSSOM.
+        stated: whether the file states its delimiter.
+    """
+
+    delimiter: str
+    header: Record | None
+    records: Iterator[Record]
+    preamble: tuple[str, ...] = ()
+    stated: bool = False
+
+
+def open_table_lines(
+    lines: Iterable[tuple[int, str]], delimiter: str | None = None, *, keep_blank: bool = False
+) -> DelimitedTable:
+    """Read the lines before the header of a table, and its header, which may have line breaks in quoted cells.
+
+    Args:
+        lines: (line number, line without its end).
+        delimiter: the character between fields; ``None`` to find it.
+        keep_blank: see :func:`parse_records`.
+    """
+    source = iter(lines)
+    first = next((line for line in source if line[1].strip()), (1, ""))
+    preamble: list[str] = []
+    if (match := _STATED.fullmatch(first[1].strip())) is not None:
+        preamble.append(first[1])
+        delimiter = delimiter or match[1]
+        first = next((line for line in source if line[1].strip()), (first[0] + 1, ""))
+    head = [first]
+    if first[1].startswith("#"):
+        while head[-1][1].startswith("#") and len(head) < _MOST_METADATA and (line := next(source, None)):
+            head.append(line)
+        if is_sssom(head[-1][1].split("\t")):
+            preamble += [line for _, line in head[:-1]]
+            head = head[-1:]
+    if delimiter is None:
+        # A line break in a quoted cell continues the header on the next line.
+        begun = [head[0]]
+        rest = iter([*head[1:]])
+        while sum(line.count('"') for _, line in begun) % 2 and len(begun) < _MOST_HEADER_LINES:
+            if (line := next(rest, None) or next(source, None)) is None:
+                break
+            begun.append(line)
+        whole = "\n".join(line for _, line in begun)
+        delimiter = guess_delimiter(head[0][1] if whole.count('"') % 2 else whole)
+        head = [*begun, *rest]
+    records = parse_records(chain(head, source), delimiter, keep_blank=keep_blank)
+    return DelimitedTable(delimiter, next(records, None), records, tuple(preamble), stated=match is not None)
+
+
+def is_sssom(header: Collection[str]) -> bool:
+    """Whether these are columns of SSSOM; of a literal, the subject or object has a label and no id."""
+    return "predicate_id" in header and all(
+        {f"{side}_id", f"{side}_label"} & {*header} for side in ("subject", "object")
+    )
+
+
+def header_cells(lines: Sequence[str]) -> list[str]:
+    """Read the likely header of a table in its first lines, to recognise it."""
+    header = open_table_lines(enumerate(lines, 1)).header
+    return [] if header is None else [cell.strip().strip('"') for cell in header.fields]
 
 
 def parse_records(
@@ -155,17 +229,20 @@ def delimited_rows(
         InputError: the table is empty, or cannot be read.
     """
     lines = read_lines(path, problems)
-    first = next((line for line in lines if line[1].strip()), (1, ""))
-    delimiter = guess_delimiter(first[1])
-    records = parse_records(chain([first], lines), delimiter)
+    table = open_table_lines(lines)
+    found = table.header
+    if found is None:
+        raise InputError("the table is empty", path=path)
+    records = table.records
     if header is None:
-        if (found := next(records, None)) is None:
-            raise InputError("the table is empty", path=path)
         header = [restore_cell(cell).strip() for cell in found.fields]
+    else:
+        records = chain([found], records)
     names = list(header)
 
     def rows() -> Iterator[tuple[int, dict[str, str]]]:
-        say_delimiter(path, delimiter, names)
+        if not table.stated:
+            say_delimiter(path, table.delimiter, names)
         for record in records:
             if len(record.fields) != len(names):
                 problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(names)}")
@@ -174,7 +251,7 @@ def delimited_rows(
                 problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
             yield record.line, dict(zip(names, map(restore_cell, record.fields), strict=True))
 
-    return first[0], names, rows()
+    return found.line, names, rows()
 
 
 def format_record(fields: Sequence[str], delimiter: str) -> str:

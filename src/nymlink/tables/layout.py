@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from nymlink.core.encodings import WINDOWS_1252, describe_utf16, detect_utf16, encoding_of
 from nymlink.core.files import open_bytes, read_head
-from nymlink.tables.delimited import delimiter_guess, guess_delimiter, parse_records, restore_cell
+from nymlink.tables.delimited import delimiter_guess, open_table_lines, restore_cell
 
 _LOOKED_AT: Final = 1 << 20
 """Bytes by which the encoding is told."""
@@ -48,10 +48,9 @@ def table_layout(path: Path) -> TableLayout:
         guesses.append("its beginning is not UTF-8: such lines are read as Windows-1252")
     elif (codec := detect_utf16(head)) is not None and codec != "utf-16":
         guesses.append(describe_utf16(head))
-    first = next((line for line in read_head(path).split("\n") if line.strip()), "").rstrip("\r")
-    delimiter = guess_delimiter(first)
-    record = next(parse_records([(1, first)], delimiter, keep_blank=True))
-    columns = tuple(restore_cell(field).strip() for field in record.fields)
-    if (guess := delimiter_guess(path, delimiter, columns)) is not None:
+    table = open_table_lines(enumerate(read_head(path).split("\n"), 1))
+    delimiter = table.delimiter
+    columns = () if table.header is None else tuple(restore_cell(field).strip() for field in table.header.fields)
+    if not table.stated and (guess := delimiter_guess(path, delimiter, columns)) is not None:
         guesses.append(guess)
     return TableLayout(encoding, delimiter, columns, tuple(guesses))

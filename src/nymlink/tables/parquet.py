@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_buffered
 from nymlink.core.problems import Problems
+from nymlink.tables.arrow import python_values
+from nymlink.tables.cells import Cells
 
 MAGIC: Final = b"PAR1"
 _ROWS: Final = 1000
@@ -36,7 +38,7 @@ def is_parquet(path: Path, raw: bytes | None = None) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def parquet_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, list[Any]]]:
+def parquet_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, Cells]]:
     """Yield the names of the columns, then the rows, each with its number.
 
     Args:
@@ -48,9 +50,21 @@ def parquet_rows(path: Path, problems: Problems, raw: bytes | None = None) -> It
         InputError: this is no Parquet file, or a damaged one.
     """
     file = opened_parquet(path, raw)
-    yield 0, list(file.schema_arrow.names)
-    for number, row in named_rows(file, path, problems):
-        yield number, list(row.values())
+    yield 0, Cells(file.schema_arrow.names)
+    yield from _rows(file, path, problems)
+
+
+def parquet_schema(path: Path) -> pa.Schema:
+    """Read the columns of a Parquet file as they were written, with what the file says of them.
+
+    Raises:
+        InputError: this is no Parquet file, or a damaged one.
+    """
+    try:
+        with open_buffered(path) as file:
+            return pq.read_schema(file)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the Parquet file is damaged or none ({_reason(error)})", path=path) from error
 
 
 def opened_parquet(path: Path, raw: bytes | None = None) -> pq.ParquetFile:
@@ -68,13 +82,19 @@ def opened_parquet(path: Path, raw: bytes | None = None) -> pq.ParquetFile:
 
 
 def named_rows(file: pq.ParquetFile, path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows with their numbers, up to a place where the file is damaged."""
+    """Yield the rows with their numbers, column → cell, up to a place where the file is damaged."""
+    names = file.schema_arrow.names
+    for number, cells in _rows(file, path, problems):
+        yield number, dict(zip(names, cells, strict=True))
+
+
+def _rows(file: pq.ParquetFile, path: Path, problems: Problems) -> Iterator[tuple[int, Cells]]:
     number = 0
     try:
         for batch in file.iter_batches(batch_size=_batch_rows(file.metadata)):
-            for row in python_rows(batch):
+            for place, values in enumerate(zip(*map(python_values, batch.columns), strict=True)):
                 number += 1
-                yield number, row
+                yield number, Cells(values, batch=batch, place=place)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         problems.reject(path, number + 1, f"damaged ({_reason(error)}): nothing after this can be read")
 
@@ -92,28 +112,8 @@ def open_parquet(source: Path | pa.NativeFile) -> pq.ParquetFile:
 
 def python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     """Return the rows of a batch; equal texts of a column are one object."""
-    columns = [_python_values(column) for column in batch.columns]
+    columns = map(python_values, batch.columns)
     return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _python_values(column: pa.Array) -> list[Any]:
-    if not isinstance(column, pa.DictionaryArray):
-        try:
-            values: list[Any] = column.to_pylist()
-        except (OverflowError, ValueError):
-            # Dates, times and durations that Python has no objects for.
-            values = [_python_value(cell) for cell in column]
-        return values
-    used = column.indices.unique().drop_null()
-    texts = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))
-    return [texts.get(place) for place in column.indices.to_pylist()]
-
-
-def _python_value(cell: pa.Scalar) -> Any:
-    try:
-        return cell.as_py()
-    except (OverflowError, ValueError):
-        return None
 
 
 def _batch_rows(metadata: pq.FileMetaData) -> int:

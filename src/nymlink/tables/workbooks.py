@@ -2,6 +2,9 @@
 
 Of a formula the value is read that the program which saved the file computed. A merged cell has its value in each
 row and column that it covers. Sheets with the header of the first one continue it; others are not read.
+
+``visits.xlsx#Sheet2`` is one sheet of a workbook, ``visits.xlsx#Sheet2!4`` the table on it whose header is in row
+4, and ``visits.xlsx#!4`` that of the first sheet.
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.core.files import open_buffered
+from nymlink.core.files import open_buffered, split_part
 from nymlink.core.problems import Problems
+from nymlink.tables.cells import Cells
+from nymlink.tables.delimited import list_headers
 from nymlink.tables.parquet import is_parquet, parquet_rows
 
 if TYPE_CHECKING:
@@ -36,6 +42,8 @@ _MOST_ROWS: Final = 1 << 20
 """The most rows of a sheet in programs that make workbooks; the library fills the gap before a larger number."""
 _LOADING: Final = threading.Lock()
 """Held while a workbook is opened: warnings and standard output are those of the process, not of a thread."""
+_SHEET: Final = re.compile(r"(.*?)(?:!\$?[A-Za-z]{0,3}\$?([0-9]{1,7}))?", re.DOTALL)
+"""A part of a workbook: its sheet, and the row of the header."""
 _MERGED: Final = re.compile(rb'<mergeCell\s[^<>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
 
 
@@ -47,7 +55,7 @@ def is_workbook(path: Path, raw: bytes | None = None) -> bool:
         raw: its bytes, where they are not to be read from it.
     """
     # A pipe can be read only once.
-    if raw is None and not path.is_file():
+    if raw is None and not split_part(path)[0].is_file():
         return False
     with _file(path, raw) as file:
         if not zipfile.is_zipfile(file):
@@ -57,23 +65,23 @@ def is_workbook(path: Path, raw: bytes | None = None) -> bool:
             return _WORKBOOK in archive.namelist()
     # Whatever a damaged list of its files makes of the library.
     except Exception:
-        return path.name.lower().endswith(_ENDING)
+        return split_part(path)[0].name.lower().endswith(_ENDING)
 
 
 def _file(path: Path, raw: bytes | None) -> IO[bytes]:
     return open_buffered(path) if raw is None else io.BytesIO(raw)
 
 
-def xlsx_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, list[Any]]]:
+def xlsx_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, Cells]]:
     """Yield the header of a workbook, then the rows that have a value, each with its number and as wide as that.
 
     Args:
-        path: the workbook.
+        path: the workbook, or a part of it.
         problems: gets what is damaged.
         raw: its bytes, where they are not to be read from it.
 
     Raises:
-        InputError: this is no workbook, or one without cells.
+        InputError: this is no workbook, or one without cells or without this sheet.
         MissingExtraError: openpyxl is not installed.
     """
     with _file(path, raw) as file, _file(path, raw) as same:
@@ -83,24 +91,43 @@ def xlsx_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Itera
 
 def _sheet_rows(
     values: Workbook, formulas: Workbook, path: Path, problems: Problems, raw: bytes | None
-) -> Iterator[tuple[int, list[Any]]]:
-    header: list[Any] = []
+) -> Iterator[tuple[int, Cells]]:
+    match = _SHEET.fullmatch(split_part(path)[1])
+    wanted, header_row = ("", None) if match is None else match.groups()
+    titles = [sheet.title for sheet in values.worksheets]
+    if wanted and wanted not in titles:
+        raise InputError(f"no sheet {wanted[:40]!r}; the workbook has: {list_headers(titles)}", path=path)
+    if header_row and not wanted:
+        wanted = titles[0]
+    header: list[str] = []
     skipped = []
     for sheet, written in zip(values.worksheets, formulas.worksheets, strict=True):
+        if wanted and sheet.title != wanted:
+            continue
         cells = _cells(sheet, written, path, problems, raw)
-        first, found = next(((number, row) for number, row in cells if any(row)), (1, []))
+        top = int(header_row or 1)
+        first, found = next(((number, row) for number, row in cells if number >= top and any(row)), (1, []))
         names = ["" if name is None else str(name).strip() for name in found]
         if not header and names:
             header = names
-            yield first, header
+            yield first, Cells(header)
         if not names or names != header:
             skipped += [sheet.title] if names else []
             continue
+        width = len(header)
         for number, row in cells:
             if any(value not in ("", None) for value in row):
-                yield number, [*row[: len(header)], *[None] * (len(header) - len(row))]
+                # A merged cell may reach over the header.
+                if any(value not in (None, row[width - 1]) for value in row[width:]):
+                    where = f"{split_part(path)[0].name}#{sheet.title}!{number}"
+                    what = (
+                        f"the cells right of the header are left out; if this row is the header, name it: {where}"
+                    )
+                    problems.repair(path, number, what)
+                lacking = [None] * (width - len(row))
+                yield number, Cells([*row[:width], *lacking], [*row.formats[:width], *lacking])
     if not header:
-        raise InputError("the workbook has no cells", path=path)
+        raise InputError("there are no cells in it", path=path)
     if skipped:
         warnings.warn(f"{path}: sheets with another header are not read: {', '.join(skipped)}", stacklevel=2)
 
@@ -128,29 +155,41 @@ def _open_xlsx(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:
 
 def _cells(
     sheet: Any, written: Any, path: Path, problems: Problems, raw: bytes | None
-) -> Iterator[tuple[int, list[Any]]]:
+) -> Iterator[tuple[int, Cells]]:
     """Yield the rows of a sheet by number, with the values of formulas and of merged cells."""
     # What a sheet says of its size may be wrong, or meant to fill the memory.
     sheet.reset_dimensions()
     written.reset_dimensions()
     try:
         merged = _Merged(_merged_areas(path, raw, sheet))
-        pairs = zip(sheet.iter_rows(values_only=True), written.iter_rows(values_only=True), strict=False)
+        pairs = zip(sheet.iter_rows(), written.iter_rows(values_only=True), strict=False)
         for number, (row, source) in enumerate(pairs, start=1):
             if number > _MOST_ROWS:
                 what = f"sheet {sheet.title!r} is damaged (a row has a number above {_MOST_ROWS:,})"
                 problems.reject(path, None, f"{what}: nothing after this can be read")
                 return
-            cells = list(row)
-            for value, formula in zip(row, source, strict=False):
+            formats = [None if cell.value is None else str(cell.number_format) for cell in row]
+            cells = Cells(map(_value, row, formats), formats)
+            for value, formula in zip(cells, source, strict=False):
                 if value is None and isinstance(formula, str) and formula.startswith("="):
                     what = f"the formula {formula[:40]!r} in sheet {sheet.title!r} was never computed"
                     problems.repair(path, number, f"{what}: its cell was read as empty")
-            yield number, merged.fill(number, cells)
+            merged.fill(number, cells)
+            yield number, cells
     # Whatever a damaged part makes of the library: it checks little itself.
     except Exception as error:
         what = f"sheet {sheet.title!r} is damaged ({type(error).__name__})"
         problems.reject(path, None, f"{what}: nothing after this can be read")
+
+
+def _value(cell: Any, number_format: str | None) -> Any:
+    """Return the value of a cell; a day without a time of day is stored as midnight, and shown as a date."""
+    value = cell.value
+    if isinstance(value, datetime) and number_format is not None:
+        from openpyxl.styles.numbers import is_datetime
+
+        return value.date() if is_datetime(number_format) == "date" else value
+    return value
 
 
 def _merged_areas(path: Path, raw: bytes | None, sheet: Any) -> Iterator[tuple[int, int, int, int]]:
@@ -183,26 +222,26 @@ class _Merged:
 
     def __init__(self, areas: Iterator[tuple[int, int, int, int]]) -> None:
         self._waiting = sorted(areas, reverse=True)
-        self._open: list[tuple[int, int, int, Any]] = []
+        self._open: list[tuple[int, int, int, tuple[Any, str | None]]] = []
 
-    def fill(self, number: int, cells: list[Any]) -> list[Any]:
-        """Return a row with the values of the merged cells that cover it."""
+    def fill(self, number: int, cells: Cells) -> None:
+        """Put the values of the merged cells that cover a row into it."""
+        formats = list(cells.formats)
         self._open = [area for area in self._open if area[1] >= number]
         while self._waiting and self._waiting[-1][0] <= number:
             _, left, bottom, right = self._waiting.pop()
             value = cells[left - 1] if left <= len(cells) else None
             # Merged cells do not overlap, but in a file that is made to take long.
             if value is not None and not any(area[0] <= right and left <= area[2] for area in self._open):
-                self._open.append((left, bottom, right, value))
-        for left, _, right, value in self._open:
-            cells += [None] * (min(right, _MOST_COLUMNS) - len(cells))
-            cells[left - 1 : right] = [value] * (min(right, len(cells)) - left + 1)
-        return cells
+                self._open.append((left, bottom, right, (value, formats[left - 1])))
+        for left, _, right, merged in self._open:
+            for row, content in zip((cells, formats), merged, strict=True):
+                row += [None] * (min(right, _MOST_COLUMNS) - len(row))
+                row[left - 1 : right] = [content] * (min(right, len(row)) - left + 1)
+        cells.formats = formats
 
 
-def table_cells(
-    path: Path, problems: Problems, raw: bytes | None = None
-) -> Iterator[tuple[int, list[Any]]] | None:
+def table_cells(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, Cells]] | None:
     """Yield the header and the rows of a table, each with its number; ``None`` for a file that is neither.
 
     Args:

@@ -8,24 +8,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
+
+import pyarrow as pa
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Mention
-from nymlink.corpus.foreign_formats import describe_format
-from nymlink.tables.cells import cell_language, cell_text, is_text, mention_fault
+from nymlink.tables.cells import NO_TEXT, Cells, cell_language, cell_text, is_text, mention_fault
 from nymlink.tables.columns import column_place, likely_mention
 from nymlink.tables.delimited import (
     Record,
     format_record,
     guess_delimiter,
     list_headers,
+    open_table_lines,
     parse_records,
     restore_cell,
     say_delimiter,
 )
+from nymlink.tables.foreign_formats import describe_format
 from nymlink.tables.objects import json_object, numbered_objects, object_keys
 
 _CELLS: Final = 1000
@@ -69,6 +72,7 @@ class InputTable:
         delimiter: the character between fields.
         code: index of the column of codes; ``None`` where none is named.
         frequency: index of the column of frequencies; ``None`` where none is named.
+        schema: its columns in Parquet; ``None`` for another table.
         batches: its rows. All have as many fields as the header; their texts are as they were written, or
             as they must be so that fields can be added.
     """
@@ -78,6 +82,7 @@ class InputTable:
     code: int | None
     frequency: int | None
     batches: Iterator[Batch]
+    schema: pa.Schema | None = None
 
 
 def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[Batch]:
@@ -114,32 +119,34 @@ def open_table(
     if json_object(first[1]) is not None:
         objects = _object_rows(chain([first], lines), lines, path, problems)
         return open_cells(objects, path, column, problems, further=further, is_due=lambda: lines.used_up)
-    delimiter = guess_delimiter(first[1])
-    table_rows = parse_records(chain([first], lines), delimiter, keep_blank=True)
-    header = next(table_rows)
-    say_delimiter(path, delimiter, header.fields)
-    if not any(map(str.strip, header.fields)):
+    table = open_table_lines(chain([first], lines), keep_blank=True)
+    header = table.header
+    if header is None or not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
+    if not table.stated:
+        say_delimiter(path, table.delimiter, header.fields)
     places = _places(header.fields, column, further, path)
-    shape = _Shape.of(header.fields, places, delimiter, _out_delimiter(header, path))
-    header = replace(header, text=mark + shape.text(header))
+    shape = _Shape.of(header.fields, places, table.delimiter, _out_delimiter(header, table.delimiter, path))
+    before = "".join(f"{line}\n" for line in table.preamble) if shape.delimiter == shape.out_delimiter else ""
+    header = replace(header, text=mark + before + shape.text(header))
     # Of a table with one column an empty line is a row.
     rows = (
         _row(record, shape, path, problems) if shape.width == 1 or record.text.strip() else None
-        for record in table_rows
+        for record in table.records
     )
     batches = _batches(rows, lambda: lines.used_up)
     return InputTable(header, shape.out_delimiter, places.get("code"), places.get("frequency"), batches)
 
 
 def open_cells(
-    rows: Iterator[tuple[int, list[Any]]],
+    rows: Iterator[tuple[int, Cells]],
     path: Path,
     column: str,
     problems: Problems,
     *,
     further: Mapping[str, str],
     is_due: Callable[[], bool] = lambda: False,
+    schema: pa.Schema | None = None,
 ) -> InputTable:
     """Make a table of the cells of a workbook, of Parquet or of JSON lines, as :func:`open_table` does of text.
 
@@ -150,14 +157,15 @@ def open_cells(
         problems: gets rows that cannot be linked, and cells of the language column that are no language code.
         further: names or 1-based numbers of columns with their ``language``, ``code`` and ``frequency``.
         is_due: whether rows that were read are to be linked before others are waited for.
+        schema: columns of Parquet.
 
     Raises:
-        InputError: the table has no such column, or several.
+        InputError: the table has no such column, or several, or it holds lists or objects.
     """
 
-    def record(number: int, row: list[Any]) -> Record:
+    def record(number: int, row: Cells) -> Record:
         fields = list(map(cell_text, row))
-        return Record(number, fields, format_record(fields, ","))
+        return Record(number, fields, format_record(fields, ","), cells=row)
 
     header = record(*next(rows))
     places = _places(header.fields, column, further, path)
@@ -168,15 +176,19 @@ def open_cells(
             if is_text(row[shape.place]):
                 yield _row(record(number, row), shape, path, problems)
             else:
-                problems.reject(path, number, "the mention is no text", outcome="not linked")
+                problems.reject(path, number, NO_TEXT, outcome="not linked")
                 yield Mention(""), record(number, row)
 
-    return InputTable(header, ",", places.get("code"), places.get("frequency"), _batches(read(), is_due))
+    if schema is not None and pa.types.is_nested(schema.field(shape.place).type):
+        name, type_ = header.fields[shape.place], schema.field(shape.place).type
+        raise InputError(f"column {name!r} holds no text ({str(type_)[:60]}): name a column of text", path=path)
+    batches = _batches(read(), is_due)
+    return InputTable(header, ",", places.get("code"), places.get("frequency"), batches, schema)
 
 
 def _object_rows(
     numbered: Iterable[tuple[int, str]], lines: _Lines, path: Path, problems: Problems
-) -> Iterator[tuple[int, list[Any]]]:
+) -> Iterator[tuple[int, Cells]]:
     """Yield the keys of the first objects, then the values that each object has for them."""
     objects = numbered_objects(numbered, path, problems)
     first = []
@@ -186,11 +198,11 @@ def _object_rows(
         if lines.used_up or len(first) == _LOOKED_AT:
             break
     keys = object_keys(values for _, values in first)
-    yield 0, keys
+    yield 0, Cells(keys)
     for number, values in chain(first, objects):
         if others := [key for key in values if key not in keys]:
             problems.repair(path, number, f"without {list_headers(others)}: the first objects have no such keys")
-        yield number, [values.get(key) for key in keys]
+        yield number, Cells(values.get(key) for key in keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +249,10 @@ class _Shape:
         return replace(row, fields=fields, text=format_record(fields, self.out_delimiter))
 
 
-def _out_delimiter(header: Record, path: Path) -> str:
+def _out_delimiter(header: Record, delimiter: str, path: Path) -> str:
     """Return the delimiter for added columns; for a table of one column the ending of its name decides."""
     if len(header.fields) > 1:
-        return guess_delimiter(header.text)
+        return delimiter
     return "\t" if _ending(path) == ".tsv" else ","
 
 

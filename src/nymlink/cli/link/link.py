@@ -29,6 +29,8 @@ from nymlink.cli.common import (
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
 from nymlink.cli.option_groups import GroupedCommand
+from nymlink.core.encodings import UTF_8
+from nymlink.core.files import split_part
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit
@@ -52,6 +54,7 @@ from nymlink.linking.writers.link_files import (
 )
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
 from nymlink.rerank.reranker import Reranker
+from nymlink.tables.parquet import is_parquet, parquet_schema
 from nymlink.tables.workbooks import table_cells
 
 Output = TextIO | BinaryIO | Path
@@ -74,7 +77,7 @@ _CANDIDATES: Final = 10_000
     multiple=True,
     metavar="COLUMN",
     help="The input is a table (CSV, TSV, JSON lines, XLSX or Parquet): link this column, given by its name or "
-    "number, and keep the others.",
+    "number, and keep the others. A sheet is FILE.xlsx#Sheet2, with its header in row 4 FILE.xlsx#Sheet2!4.",
 )
 @click.option(
     "--corpus",
@@ -199,7 +202,8 @@ def link(
     if output is not None and format is not None and LINK_FORMATS.get(format).target == "folder":
         require_free_folder(output)
     else:
-        require_files([output], [source.file, source.corpus, index, rerank])
+        read = [None if path is None else split_part(path)[0] for path in (source.file, source.corpus)]
+        require_files([output], [*read, index, rerank])
     opened = default_index(progress=True) if index is None else Index.load(index)
     # Now: a missing encoder or a damaged file is to be said before any output.
     opened.load_encoder()
@@ -222,7 +226,7 @@ def link(
     target: AbstractContextManager[Output] = (
         nullcontext(sys.stdout if format is None else standard_output(format))
         if output is None or format is None
-        else open_target(output, format)
+        else open_target(output, format, encoding=source.encoding if format in ("csv", "tsv") else UTF_8)
     )
     truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
     with truncation.collected(), unknown_scripts.collected(), target as out:
@@ -260,7 +264,10 @@ def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, p
     elif source.file is None:
         _write(linker, [Batch([Mention(text) for text in source.mentions])], writer(), out)
     elif source.column is not None and (cells := table_cells(source.file, problems)) is not None:
-        table = open_cells(cells, source.file, source.column, problems, further=source.mapped_columns)
+        schema = parquet_schema(source.file) if is_parquet(source.file) else None
+        table = open_cells(
+            cells, source.file, source.column, problems, further=source.mapped_columns, schema=schema
+        )
         _write_table(linker, table, writer, out)
     else:
         with source.opened() as (stream, path):
@@ -326,7 +333,8 @@ def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Doc
 
 
 def _write_table(linker: Linker, table: InputTable, writer: Callable[..., LinkWriter], out: Output) -> None:
-    layout = UserTable(table.header, table.delimiter, table.code, table.frequency)
+    has_types = table.header.cells is not None and table.schema is None
+    layout = UserTable(table.header, table.delimiter, table.code, table.frequency, table.schema, has_types)
     _write(linker, table.batches, writer(table=layout), out)
 
 

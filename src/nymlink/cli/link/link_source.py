@@ -12,10 +12,14 @@ from typing import IO, Final
 
 import click
 
-from nymlink.core.files import open_bytes
+from nymlink.core.encodings import UTF_8
+from nymlink.core.files import open_bytes, split_part
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, find_mention
 from nymlink.corpus.readers.common import source_name
+from nymlink.tables.layout import table_layout
+from nymlink.tables.parquet import is_parquet
+from nymlink.tables.workbooks import is_workbook
 
 STANDARD_STREAM: Final = Path("-")
 
@@ -57,6 +61,13 @@ class LinkSource:
     def has_documents(self) -> bool:
         """Whether mentions stand in texts."""
         return self.corpus is not None or self.document is not None
+
+    @property
+    def encoding(self) -> str:
+        """Encoding of a table of text, as its beginning tells it; UTF-8 for any other source."""
+        if self.column is None or self.file is None or not self.file.is_file():
+            return UTF_8
+        return UTF_8 if is_workbook(self.file) or is_parquet(self.file) else table_layout(self.file).encoding
 
     @contextmanager
     def opened(self) -> Iterator[tuple[IO[bytes], Path]]:
@@ -136,7 +147,7 @@ def _table_of(inputs: tuple[str, ...]) -> Path:
     if len(inputs) > 1:
         raise click.UsageError("--column goes with one table: run link once for each")
     path = Path(inputs[0])
-    if path != STANDARD_STREAM and not path.exists():
+    if path != STANDARD_STREAM and not split_part(path)[0].exists():
         raise click.UsageError(f"with --column INPUT is a table, and there is no file {inputs[0]!r}")
     return path
 

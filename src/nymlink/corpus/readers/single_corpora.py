@@ -31,7 +31,6 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.corpus.documents import Document, Mention
-from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.offsets import OffsetUnit, check_offsets, to_code_points
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import (
@@ -44,6 +43,7 @@ from nymlink.corpus.readers.common import (
     split_parts,
 )
 from nymlink.tables.columns import is_mention
+from nymlink.tables.foreign_formats import describe_format
 
 _ID: Final = re.compile(r"[0-9]{6,18}")
 # The third column must not look like an id; otherwise the columns are PMID, mention, concept.

@@ -137,7 +137,7 @@ _OFFSETS: Final = r"([0-9]{1,10})\t([0-9]{1,10})"
 _TAG: Final = r"([BIOESLUMW](?:-[^\t]*)?)"
 _TOKEN_FIRST: Final = re.compile(rf"([^\t]+)\t{_OFFSETS}\t{_TAG}(?:\t(.*))?")
 _TAG_FIRST: Final = re.compile(rf"{_TAG}\t{_OFFSETS}\t([^\t]+)(?:\t(.*))?")
-_NEW_DOCUMENT: Final = re.compile(r"#\s*newdoc(?:\s+id\s*=(.*))?|-DOCSTART-(.*)")
+_NEW_DOCUMENT: Final = re.compile(r"#\s*(?:newdoc(?:\s+id\s*=(.*))?|doc_id\s*=(.*))|-DOCSTART-(.*)")
 _LINE_CONLL: Final = re.compile(f"{_TOKEN_FIRST.pattern}$|{_TAG_FIRST.pattern}$|{_NEW_DOCUMENT.pattern}$")
 _BEGIN: Final = frozenset("BSUW")
 """Letters of tags that begin a mention, in BIO, BIOES and BILOU."""
@@ -223,7 +223,7 @@ def _drafts(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[_Conll
             draft.is_new_line, draft.is_open = True, False
         elif match := _NEW_DOCUMENT.fullmatch(line):
             yield draft
-            stated = (match[1] or (match[2] or "").partition("\t")[0]).strip(" ()\t")
+            stated = (match[1] or match[2] or (match[3] or "").partition("\t")[0]).strip(" ()\t")
             draft = _ConllDraft(
                 stated if stated not in ("", "-X- -X- O", "-X- O O") else f"{name}:{number}", number
             )

@@ -14,18 +14,18 @@ from nymlink.linking.writers.sssom import Target, Term, TermWriter, prefix, spli
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 _RELATIONSHIPS: Final[Mapping[Relation, str]] = {
-    "equal": "equivalent",
-    "narrower": "source-is-narrower-than-target",
-    "broader": "source-is-broader-than-target",
+    "exact": "equivalent",
+    "broader": "source-is-narrower-than-target",
+    "narrower": "source-is-broader-than-target",
     "related": "related-to",
     "close": "related-to",
 }
 """ConceptMapRelationship of R5: relation of the source to the target."""
 
 _EQUIVALENCES: Final[Mapping[Relation, str]] = {
-    "equal": "equivalent",
-    "narrower": "wider",
-    "broader": "narrower",
+    "exact": "equivalent",
+    "broader": "wider",
+    "narrower": "narrower",
     "related": "relatedto",
     "close": "inexact",
 }

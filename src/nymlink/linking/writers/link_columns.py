@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any, Final
+from typing import Any
+
+import pyarrow as pa
 
 from nymlink.linking.link import FLAGS, REVIEW, Link
-from nymlink.linking.links import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE, rows
+from nymlink.linking.links import (
+    CANDIDATE,
+    CONFIDENCE,
+    LANGUAGE,
+    LINK_SCHEMA,
+    NOTE,
+    PLACE,
+    REVIEW_SCHEMA,
+    rows,
+)
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
+from nymlink.tables.cells import Cells
 from nymlink.tables.delimited import Record, protect_cell, restore_cell
 
 
@@ -87,53 +99,45 @@ class CellGuard:
             )
 
 
-COLUMN_TYPES: Final[Mapping[str, type]] = {
-    **{"start": int, "end": int, "rank": int, "score": float, CONFIDENCE: float},
-    **dict.fromkeys(FLAGS, bool),
-}
-"""Types of the columns that hold no text."""
-
-
-class FlatRows:
-    """The rows of links, with the same columns for all links.
-
-    Attributes:
-        names: the names of the columns.
-        types: their types.
-    """
-
-    def __init__(self, info: LinksInfo) -> None:
-        self._has_table = info.table is not None
-        place = () if info.table is not None else (*PLACE, "mention")
-        self._columns = (*place, *CANDIDATE, CONFIDENCE, *flag_columns(info), NOTE, *review_columns(info))
-        own = [] if info.table is None else _distinct([restore_cell(name) for name in info.table.header.fields])
-        self.names = (*own, *added_names(self._columns, own))
-        self.types = (*(str for _ in own), *(COLUMN_TYPES.get(column, str) for column in self._columns))
-
-    def of(self, link: Link, row: Record | None) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a link: one for each candidate, or one without."""
-        own = [] if row is None else [restore_cell(field) for field in row.fields]
-        for values in rows(link):
-            yield (*own, *(values[column] for column in self._columns))
-
-
 class RowWriter(LinkWriter):
-    """Writes the rows of links.
+    """Writes the rows of links with their types, after those of the user's table.
+
+    Args:
+        info: information on the links.
+        columns: columns of the links, if they come from no table.
 
     Attributes:
-        rows: makes the rows.
+        own: names of the columns of the user's table.
+        added: the columns of the links.
     """
 
-    def __init__(self, info: LinksInfo) -> None:
-        self.rows = FlatRows(info)
+    def __init__(self, info: LinksInfo, columns: Sequence[str]) -> None:
+        table = info.table
+        if table is not None:
+            columns = (*CANDIDATE, CONFIDENCE, NOTE)
+        self._columns = (*columns, *review_columns(info))
+        self.own = [] if table is None else _distinct([restore_cell(name) for name in table.header.fields])
+        types = pa.unify_schemas([LINK_SCHEMA, REVIEW_SCHEMA])
+        names = added_names(self._columns, self.own)
+        self.added = pa.schema(
+            [(name, types.field(column).type) for name, column in zip(names, self._columns, strict=True)]
+        )
 
     def write(self, link: Link, row: Record | None = None) -> None:
-        for values in self.rows.of(link, row):
-            self.add(values)
+        own = Cells(())
+        if row is not None:
+            own = Cells(map(restore_cell, row.fields)) if row.cells is None else row.cells
+        for values in rows(link):
+            self.add(own, [values[column] for column in self._columns])
 
     @abstractmethod
-    def add(self, values: tuple[Any, ...]) -> None:
-        """Write a row, with a value for each column."""
+    def add(self, own: Cells, values: Sequence[Any]) -> None:
+        """Write a row.
+
+        Args:
+            own: cells of the user's table.
+            values: those of the link.
+        """
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import shutil
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
 
+from nymlink.core.encodings import UTF_8
 from nymlink.core.errors import InputError, OutputError, UnknownFormatError
 from nymlink.core.store.atomic import atomic_directory, atomic_file
 from nymlink.core.store.output_checks import require_place
@@ -84,12 +87,13 @@ def open_writer(name: str, out: TextIO | BinaryIO | Path, info: LinksInfo) -> Li
 
 
 @contextmanager
-def open_target(path: Path, name: str) -> Iterator[TextIO | BinaryIO | Path]:
+def open_target(path: Path, name: str, *, encoding: str = UTF_8) -> Iterator[TextIO | BinaryIO | Path]:
     """Open a file or make a folder for links; it appears under its name only when the block ends without an error.
 
     Args:
         path: the file, which is replaced, or the folder, which must be empty or missing.
         name: name of the format.
+        encoding: of a text file, see :func:`open_file`.
 
     Raises:
         OutputError: it cannot be written.
@@ -104,7 +108,7 @@ def open_target(path: Path, name: str) -> Iterator[TextIO | BinaryIO | Path]:
         with atomic_file(path) as partial, open(partial, "wb") as binary:
             yield binary
     else:
-        with open_file(path) as text:
+        with open_file(path, encoding) as text:
             yield text
 
 
@@ -134,8 +138,13 @@ def require_free_folder(path: Path) -> None:
 
 
 @contextmanager
-def open_file(path: Path) -> Iterator[TextIO]:
+def open_file(path: Path, encoding: str = UTF_8) -> Iterator[TextIO]:
     """Open a text file for links. The file is replaced when the block ends; after an error it stays unchanged.
+
+    Args:
+        path: the file.
+        encoding: ``"UTF-8"``, ``"UTF-16"`` or ``"Windows-1252"``. If it lacks a character, the file is written in
+            UTF-8 with a byte order mark, by which spreadsheets tell it, and a warning says so.
 
     Raises:
         OutputError: the file cannot be written.
@@ -146,6 +155,31 @@ def open_file(path: Path) -> Iterator[TextIO]:
         open(partial, "w", encoding="utf-8", errors=TEXT_ERRORS, newline="") as file,
     ):
         yield file
+        if encoding != UTF_8:
+            file.flush()
+            _write_again(partial, path, encoding)
+
+
+def _write_again(partial: Path, path: Path, encoding: str) -> None:
+    """Replace a text in UTF-8 by the same text in another encoding."""
+    with tempfile.TemporaryFile() as text:
+        for codec in (encoding, "utf-8-sig"):
+            text.seek(0)
+            text.truncate()
+            writer = codecs.getwriter(codec)(text)
+            try:
+                with open(partial, encoding="utf-8", errors="surrogateescape", newline="") as file:
+                    for place, line in enumerate(file):
+                        writer.write(line if place else line.removeprefix("\ufeff"))
+                break
+            except UnicodeEncodeError as error:
+                lacking = error.object[error.start]
+                warnings.warn(
+                    f"{path}: {encoding} has no {lacking!r}: written in UTF-8 with a byte order mark", stacklevel=2
+                )
+        text.seek(0)
+        with open(partial, "wb") as file:
+            shutil.copyfileobj(text, file)
 
 
 def _encode_halves(error: UnicodeError) -> tuple[bytes, int]:

@@ -144,13 +144,13 @@ SOURCE_TO_CONCEPT_MAP = LinkFormat(
 
 _AUTHOR: Final = "nymlink"
 _EQUIVALENCES: Final[Mapping[Relation, str]] = {
-    "equal": "EQUIVALENT",
-    "narrower": "WIDER",
-    "broader": "NARROWER",
+    "exact": "EQUIVALENT",
+    "broader": "WIDER",
+    "narrower": "NARROWER",
     "related": "INEXACT",
     "close": "INEXACT",
 }
-"""Relation of the target to the term, by the relation of the term to the target."""
+"""Relation of the target to the term, as Usagi calls it."""
 _UNMAPPED: Final = (NO_CONCEPT, "Unmapped", "")
 
 

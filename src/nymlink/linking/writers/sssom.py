@@ -27,7 +27,7 @@ from nymlink.text.normalise import normalise
 
 
 def relation(candidate: Candidate, link: Link) -> Relation:
-    """Return the relation of a term to a candidate: a person's decision, else derived from the name that matched.
+    """Return the relation of a candidate to a term: a person's decision, else derived from the name that matched.
 
     Args:
         candidate: the concept.
@@ -38,10 +38,10 @@ def relation(candidate: Candidate, link: Link) -> Relation:
     if not _is_name(candidate, link) or candidate.contradiction is not None or link.guessed or link.left_out:
         return "close"
     if candidate.matched.kind == "narrow":
-        return "narrower"
-    if candidate.matched.kind == "broad":
         return "broader"
-    return "related" if candidate.matched.kind == "related" else "equal"
+    if candidate.matched.kind == "broad":
+        return "narrower"
+    return "related" if candidate.matched.kind == "related" else "exact"
 
 
 def is_lexical(candidate: Candidate) -> bool:
@@ -106,7 +106,7 @@ class Target:
 
     Attributes:
         candidate: the concept.
-        relation: relation of the term to the concept; a composite term is "related" to the concepts of its parts.
+        relation: relation of the concept to the term; a composite term is "related" to the concepts of its parts.
         link: the link of the term, or of its part.
     """
 
@@ -197,13 +197,12 @@ class TermWriter(LinkWriter):
 
 
 _PREDICATES: Final[Mapping[Relation, str]] = {
-    "equal": "skos:exactMatch",
-    "narrower": "skos:broadMatch",
-    "broader": "skos:narrowMatch",
+    "exact": "skos:exactMatch",
+    "broader": "skos:broadMatch",
+    "narrower": "skos:narrowMatch",
     "related": "skos:relatedMatch",
     "close": "skos:closeMatch",
 }
-"""The object is broader than a narrower term, and the reverse."""
 
 _OWN_PREFIXES: Final = {
     "semapv": "https://w3id.org/semapv/vocab/",

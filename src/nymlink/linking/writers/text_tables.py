@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, takewhile
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from wcwidth import wcswidth, wcwidth
 
@@ -17,6 +18,7 @@ from nymlink.linking.link import Link
 from nymlink.linking.links import CONFIDENCE, PLACE, part_rows, rows
 from nymlink.linking.writers.link_columns import CellGuard, added_names, cell, link_columns, mention_columns
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
+from nymlink.tables.cells import cell_text
 from nymlink.tables.delimited import Record, format_record
 
 _VERBATIM: Final = frozenset({"document_id", "concept_id"})
@@ -121,6 +123,20 @@ CSV = LinkFormat(
 )
 
 
+def _open_csv_excel(out: TextIO, info: LinksInfo) -> LinkWriter:
+    if info.table is None or not info.table.header.text.startswith(_MARK):
+        out.write(_MARK)
+    return _open_csv(out, info)
+
+
+CSV_EXCEL = LinkFormat(
+    name="csv-excel",
+    description="csv in UTF-8 with a byte order mark, by which Excel tells its encoding",
+    open=_open_csv_excel,
+    keeps_table=True,
+)
+
+
 def _open_tsv(out: TextIO, info: LinksInfo) -> LinkWriter:
     if info.table is not None:
         return CsvWriter(out, info.table, "\t", link_columns(info))
@@ -155,8 +171,14 @@ class JsonWriter(LinkWriter):
     def write(self, link: Link, row: Record | None = None) -> None:
         values = link.to_dict()
         if row is not None:
-            values["row"] = dict(zip(self._header, row.fields, strict=True))
-        self._out.write(json.dumps(values, ensure_ascii=False) + "\n")
+            cells = row.fields if row.cells is None else map(_json_cell, row.cells)
+            values["row"] = dict(zip(self._header, cells, strict=True))
+        self._out.write(json.dumps(values, ensure_ascii=False, default=cell_text) + "\n")
+
+
+def _json_cell(value: Any) -> Any:
+    """Return a value that JSON has; it lacks infinite numbers and no number."""
+    return value if not isinstance(value, float) or math.isfinite(value) else None
 
 
 JSONL = LinkFormat(

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from nymlink.corpus.documents import Document
 from nymlink.linking.link import Link
 from nymlink.tables.delimited import Record
@@ -22,12 +24,16 @@ class UserTable:
         delimiter: the character between fields.
         code: index of the column with the codes of terms; ``None`` if none was named.
         frequency: index of the column with the frequencies of terms; ``None`` if none was named.
+        schema: its columns in Parquet; ``None`` for another table.
+        has_types: whether its cells have types, and its columns none: a workbook, JSON lines.
     """
 
     header: Record
     delimiter: str
     code: int | None = None
     frequency: int | None = None
+    schema: pa.Schema | None = None
+    has_types: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

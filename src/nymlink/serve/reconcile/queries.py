@@ -18,6 +18,9 @@ DEFAULT_LIMIT: Final = 10
 _MOST: Final = 100
 """Most conditions of a query, values of a condition, types of a query, and properties of an extension."""
 
+_LONGEST_KEY: Final = 40
+"""Characters of the key of a query in a message."""
+
 _MOST_FAULTS: Final = 1000
 """Most described faults: descriptions of a million bad queries would fill the memory."""
 
@@ -111,7 +114,7 @@ class _ClassicQuery(BaseModel):
         )
 
 
-class _ClassicBatch(RootModel[dict[str, _ClassicQuery]]):
+class _ClassicBatch(RootModel[dict[str, Any]]):
     pass
 
 
@@ -164,25 +167,53 @@ class _DraftQuery(BaseModel):
 
 
 class _DraftBatch(BaseModel):
-    queries: Annotated[list[_DraftQuery], Field(fail_fast=True)]
+    queries: list[Any]
 
 
-def parse_classic(text: str) -> dict[str, ReconciliationQuery]:
+def parse_classic(text: str) -> dict[str, ReconciliationQuery | str]:
     """Parse a batch of version 0.2: an object of queries, with keys of the client.
 
+    Returns:
+        The queries; of one that is invalid, what is wrong with it.
+
     Raises:
-        ProblemError: the batch is invalid.
+        ProblemError: the batch is invalid, or all its queries are.
     """
-    return {key: query.parsed() for key, query in _validated(_ClassicBatch, text).root.items()}
+    batch = _validated(_ClassicBatch, text).root
+    return dict(zip(batch, _parsed(_ClassicQuery, batch), strict=True))
 
 
-def parse_draft(body: bytes) -> list[ReconciliationQuery]:
+def parse_draft(body: bytes) -> list[ReconciliationQuery | str]:
     """Parse a batch of the draft of version 1.0: an object with a list of queries.
 
+    Returns:
+        The queries; of one that is invalid, what is wrong with it.
+
     Raises:
-        ProblemError: the batch is invalid.
+        ProblemError: the batch is invalid, or all its queries are.
     """
-    return [query.parsed() for query in _validated(_DraftBatch, body).queries]
+    queries = _validated(_DraftBatch, body).queries
+    return _parsed(_DraftQuery, {f"queries.{place}": query for place, query in enumerate(queries)})
+
+
+def _parsed(
+    model: type[_ClassicQuery] | type[_DraftQuery], queries: Mapping[str, Any]
+) -> list[ReconciliationQuery | str]:
+    found: list[ReconciliationQuery | str] = []
+    faults: list[str] = []
+    for key, query in queries.items():
+        try:
+            found.append(model.model_validate(query).parsed())
+        except ValidationError as error:
+            if len(faults) < _MOST_FAULTS:
+                fault = _described(error)
+                faults.append(f"{key[:_LONGEST_KEY]}.{fault}")
+            found.append(fault)
+    if faults and all(isinstance(each, str) for each in found):
+        raise ProblemError(
+            400, "invalid_query", "; ".join(faults[:3]), "see the specification of the version you use"
+        )
+    return found
 
 
 class _ExtensionProperty(BaseModel):
@@ -211,16 +242,18 @@ def _validated(model: type[_Model], text: str | bytes) -> _Model:
     try:
         return model.model_validate(json.loads(text))
     except ValidationError as error:
-        if error.error_count() > _MOST_FAULTS:
-            what = f"{error.error_count():,} faults"
-            raise ProblemError(
-                400, "invalid_query", what, "see the specification of the version you use"
-            ) from None
-        faults = error.errors(include_url=False, include_context=False, include_input=False)[:3]
-        what = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'the batch'}: {fault['msg']}" for fault in faults)
-        raise ProblemError(400, "invalid_query", what, "see the specification of the version you use") from error
+        what = _described(error)
+        raise ProblemError(400, "invalid_query", what, "see the specification of the version you use") from None
     except (ValueError, RecursionError) as error:
         raise ProblemError(400, "invalid_json", "this is no JSON", "send valid JSON in UTF-8") from error
+
+
+def _described(error: ValidationError) -> str:
+    """Describe the first faults of a query or a batch."""
+    if error.error_count() > _MOST_FAULTS:
+        return f"{error.error_count():,} faults"
+    faults = error.errors(include_url=False, include_context=False, include_input=False)[:3]
+    return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {fault['msg']}" for fault in faults)
 
 
 def _strings(values: Sequence[str | bool | int | float | _Entity]) -> tuple[str, ...]:

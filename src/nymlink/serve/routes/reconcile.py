@@ -165,8 +165,8 @@ def propose(
 )
 def match_draft(request: Request, served: Served, body: Body) -> Response:
     """Answer with the candidates of each query, in order."""
-    results = _matched(request, served, parse_draft(body))
-    return json_answer({"results": [{"candidates": candidates} for candidates in results]})
+    batch = parse_draft(body)
+    return json_answer({"results": _matched(request, served, batch, "candidates")})
 
 
 @_draft.post(
@@ -199,8 +199,7 @@ def get_draft_manifest(request: Request, served: Served) -> Response:
 def _asked_of_root(request: Request, served: ServedIndex, queries: str | None, extend: str | None) -> Any:
     if queries is not None:
         batch = parse_classic(queries)
-        results = _matched(request, served, list(batch.values()))
-        return {key: {"result": result} for key, result in zip(batch, results, strict=True)}
+        return dict(zip(batch, _matched(request, served, list(batch.values()), "result"), strict=True))
     if extend is not None:
         return extend_classic(served, _extension(extend, claim_of(request)))
     return classic_manifest(served, base_url(request), tokens=bool(settings_of(request).tokens))
@@ -214,17 +213,28 @@ def _extension(text: str | bytes, claim: Claim) -> Extension:
 
 
 def _matched(
-    request: Request, served: ServedIndex, queries: list[ReconciliationQuery]
-) -> list[list[dict[str, Any]]]:
-    """Match a batch; raise ``ProblemError`` if it is too large."""
+    request: Request, served: ServedIndex, queries: list[ReconciliationQuery | str], name: str
+) -> list[dict[str, Any]]:
+    """Match a batch; raise ``ProblemError`` if it is too large.
+
+    Args:
+        request: the request.
+        served: the index.
+        queries: queries; of an invalid one, what is wrong with it.
+        name: name of the list of candidates.
+
+    Returns:
+        The candidates of each query; an invalid one has none, and an ``error``.
+    """
     most = served.limits.queries
     if len(queries) > most:
         what = f"{len(queries):,} queries; the limit is {most:,} (batchSize of the manifest)"
         raise ProblemError(413, "too_many_queries", what, "send fewer at a time")
-    request.state.mentions = len(queries)
-    results = match(served, queries)
-    metrics_of(request).note_mentions(served.name, len(queries))
-    return results
+    valid = [query for query in queries if isinstance(query, ReconciliationQuery)]
+    request.state.mentions = len(valid)
+    results = iter(match(served, valid))
+    metrics_of(request).note_mentions(served.name, len(valid))
+    return [{name: [], "error": query} if isinstance(query, str) else {name: next(results)} for query in queries]
 
 
 def _form(body: bytes) -> dict[str, str]:

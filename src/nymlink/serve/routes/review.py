@@ -7,8 +7,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
+from nymlink.linking.link import Relation
 from nymlink.project.decisions import decide, undo
-from nymlink.project.rows import Relation, Target, Verdict
+from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.terms import (
     Sort,
     Status,
@@ -37,7 +38,9 @@ class GivenTarget(Fields):
 
     concept_id: str = Field(max_length=1000)
     name: str = Field("", description="Ignored; the vocabulary gives the name.", max_length=10_000)
-    relation: Relation = Field("exact", description="Relation of the concept to the term.")
+    relation: Relation = Field(
+        "exact", description="Relation of the concept to the term.", json_schema_extra={"enum": list(RELATIONS)}
+    )
 
 
 class NewDecision(Fields):

@@ -22,9 +22,10 @@ from pyarrow import csv
 
 from nymlink.core.encodings import as_utf8
 from nymlink.core.errors import InputError
-from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, open_bytes, whole_lines
+from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, decode_bytes, open_bytes, whole_lines
 from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Array, Ints
+from nymlink.tables.delimited import parse_records
 from nymlink.vocabulary.concepts import KINDS
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
@@ -198,10 +199,7 @@ def _good_rows(block: Block, layout: RowFormat, problems: Problems) -> Iterator[
         if len(raw) > MAX_LINE:
             problems.reject(block.path, number, LINE_TOO_LONG)
             continue
-        try:
-            row, repair = raw.decode("utf-8"), None
-        except UnicodeDecodeError:
-            row, repair = raw.decode("cp1252", errors="replace"), "not UTF-8; read as Windows-1252"
+        row, repair = decode_bytes(raw)
         fault = _fault(row, layout)
         if fault is not None:
             problems.reject(block.path, number, fault)
@@ -238,7 +236,8 @@ def read_tsv(
     """Yield the good rows, some hundred thousand at a time, each column in one chunk.
 
     Args:
-        path: a plain or gzip file; its first line names the columns, in any case.
+        path: a plain or gzip file; its first line names the columns, in any case. Columns are separated by tabs,
+            or by commas if the first line has no tab; quotation marks quote only with commas.
         wanted: columns to read, lower case, with their types (see :class:`RowFormat`).
         required: text columns that must not be blank.
         problems: receives each rejected or repaired row, with its line number.
@@ -252,12 +251,32 @@ def read_tsv(
         header, _, rest = first.data.partition(b"\n")
         if len(header) > MAX_LINE:
             raise InputError(LINE_TOO_LONG, path=path, line=first.line)
+        has_commas = b"\t" not in header
+        header = _with_tabs(header) if has_commas else header
         names = header.decode("utf-8", errors="replace").split("\t")
         layout = RowFormat(tuple(name.strip().lower() for name in names), wanted, required, delimiter="\t")
         for name in wanted:
             if name not in layout.columns:
                 raise InputError(f"no column {name!r}: the first line must name it", path=path, line=first.line)
-        yield from read_columns(chain([Block(path, first.line + 1, rest)], blocks), layout, problems)
+        rows = chain([Block(path, first.line + 1, rest)], blocks)
+        if has_commas:
+            rows = (Block(path, block.line, _with_tabs(block.data)) for block in rows)
+        yield from read_columns(rows, layout, problems)
+
+
+def _with_tabs(data: bytes) -> bytes:
+    """Separate the fields of lines by tabs instead of commas; a tab in a field becomes a blank."""
+    data = data.replace(b"\t", b" ")
+    if b'"' not in data:
+        return data.replace(b",", b"\t")
+    # Bytes that are not UTF-8 are decoded, and reported, later.
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    tabs = ("\t".join(_fields(line)) if '"' in line else line.replace(",", "\t") for line in lines)
+    return "\n".join(tabs).encode("utf-8", "surrogateescape")
+
+
+def _fields(line: str) -> list[str]:
+    return next(iter(parse_records([(1, line)], ",", keep_blank=True))).fields
 
 
 def _without_blank_lines(block: Block) -> Block | None:

@@ -192,7 +192,8 @@ _VOCABULARY: Final = {"vocabulary_id": TEXT, "vocabulary_version": TEXT}
 def _recognises(path: Path, head: str) -> bool:
     if path.is_dir():
         return find_table(path, "CONCEPT") is not None
-    return head.lstrip().lower().startswith(_HEADER)
+    header = head.lstrip().partition("\n")[0].lower().replace('"', "")
+    return header.replace(",", "\t").startswith(_HEADER)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:

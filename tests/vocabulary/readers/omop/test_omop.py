@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,27 @@ def test_reads_an_export(tmp_path: Path) -> None:
         ("Etwas", "und", "exact"),
     }
     assert tables.version == "v5.0 30-AUG-24"
+
+
+def test_commas_separate_like_tabs(tmp_path: Path) -> None:
+    commas = {}
+    for name, text in FILES.items():
+        out = io.StringIO(newline="")
+        csv.writer(out).writerows(line.split("|") for line in text.splitlines())
+        commas[name] = out.getvalue()
+    with_comma = commas["CONCEPT.csv"].replace("Old infarct", '"Old infarct, left"')
+    folder = tmp_path / "commas"
+    folder.mkdir()
+    for name, text in (commas | {"CONCEPT.csv": with_comma}).items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    problems = Problems()
+    tabs = {**FILES, "CONCEPT.csv": FILES["CONCEPT.csv"].replace("Old infarct", "Old infarct, left")}
+    read_tabs, read_commas = read(write(tmp_path / "tabs", tabs)), read(folder, problems)
+    assert read_commas.concepts.equals(read_tabs.concepts)
+    assert read_commas.names.equals(read_tabs.names)
+    assert "Old infarct, left" in read_commas.names["text"].to_pylist()
+    assert (read_commas.version, problems.count) == (read_tabs.version, 0)
+    assert find_format(VOCABULARY_FORMATS, folder / "CONCEPT.csv").name == "omop"
 
 
 def test_the_concept_file_alone_is_enough(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, check_offsets, find_mention, to_code_points
 from nymlink.corpus.readers.common import CorpusOptions, clean_ids, source_name, split_ids
-from nymlink.tables.cells import cell_language, cell_text, is_text, mention_fault
+from nymlink.tables.cells import NO_TEXT, cell_language, cell_text, is_text, mention_fault
 from nymlink.tables.columns import SPELLINGS, find_columns, named_columns
 from nymlink.tables.objects import object_keys
 
@@ -59,23 +59,32 @@ def object_rows(
 ) -> MentionRows:
     """Find nymlink's columns among the keys of objects, of which the first ones decide; check types of values."""
     first = list(islice(objects, _FIRST_ROWS))
-    columns = named_columns(wanted, object_keys(values for _, values in first))
+    keys = object_keys(values for _, values in first)
+    columns = named_columns(wanted, keys)
     for number, values in first:
         # Columns found in earlier objects stay; later keys only add missing columns.
         columns |= find_columns(list(values), wanted=columns, path=path, line=number)
-    columns.setdefault("mention", "mention")
+    has_mentions = columns.setdefault("mention", "mention") in keys
     for number, values in chain(first, objects):
-        if (fault := _fault(columns, values)) is None:
+        if (fault := _fault(columns, values, has_mentions=has_mentions)) is None:
             yield number, columns, values
         else:
             problems.reject(path, number, fault)
 
 
-def _fault(columns: Mapping[str, str], values: Mapping[str, Any]) -> str | None:
-    """Say why a JSON object cannot be used: no mention, or a value that is no text; ``None`` if it can."""
-    if columns["mention"] not in values:
+def _fault(columns: Mapping[str, str], values: Mapping[str, Any], *, has_mentions: bool) -> str | None:
+    """Say why a JSON object cannot be used; ``None`` if it can.
+
+    Args:
+        columns: nymlink's column → key.
+        values: the object.
+        has_mentions: whether the first objects have the key of mentions: then it is missing where it is not.
+    """
+    if not has_mentions and columns["mention"] not in values:
         return f"no {columns['mention']!r} among the keys {', '.join(values)}"
     for column, key in columns.items():
+        if column == "mention":
+            continue
         value = values.get(key)
         items = value if column == "concept_id" and isinstance(value, list) else [value]
         if not all(map(is_text, items)):
@@ -87,7 +96,10 @@ def _row(values: Mapping[str, Any], offsets: OffsetUnit, path: Path, line: int, 
     texts = {column: cell_text(values.get(column)).strip() for column in SPELLINGS}
     mention = texts["mention"]
     if not mention:
-        problems.reject(path, line, "the mention is empty")
+        problems.repair(path, line, "the mention is empty: the row is passed over")
+        return None
+    if not is_text(values.get("mention")):
+        problems.reject(path, line, NO_TEXT)
         return None
     if (fault := mention_fault(mention)) is not None:
         problems.reject(path, line, fault)

@@ -21,12 +21,12 @@ from nymlink.core.json_files import read_json_objects
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.corpus.documents import Document, Mention
-from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import CorpusOptions, first_lines, most_match, require_documents, source_name
 from nymlink.corpus.readers.tables.mention_rows import MentionRows, object_rows, row_documents
 from nymlink.tables.columns import header_columns, is_mention
 from nymlink.tables.delimited import delimited_rows, header_cells
+from nymlink.tables.foreign_formats import describe_format
 
 _JSON: Final = re.compile(r'\s*\{\s*"')
 _MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")
@@ -36,7 +36,7 @@ _SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 def _recognises_table(path: Path, head: str) -> bool:
     lines = first_lines(head)
-    header = header_cells(lines[0]) if lines else []
+    header = header_cells(lines)
     if any(map(is_mention, header)):
         return True
     if not lines or describe_format(head, may_be_objects=True) is not None:

@@ -26,6 +26,7 @@ from nymlink.corpus.readers.common import (
     require_documents,
     source_name,
 )
+from nymlink.tables.columns import USAGI
 from nymlink.tables.delimited import delimited_rows, header_cells
 
 BEFORE: Final = ("sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds")
@@ -54,14 +55,12 @@ OMOP: Final = "OMOP:"
 """Prefix of the ids of OMOP concepts in an index."""
 
 
-_NEEDED: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
 _APPROVED: Final = "APPROVED"
 _COUNT: Final = re.compile("[0-9]{1,12}")
 
 
 def _recognises(_: Path, head: str) -> bool:
-    lines = first_lines(head)
-    return bool(lines) and set(_NEEDED) <= set(header_cells(lines[0]))
+    return set(USAGI) <= set(header_cells(first_lines(head)))
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
@@ -89,7 +88,7 @@ def _documents(path: Path, problems: Problems) -> Iterator[tuple[int, Document]]
 
 def _rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
     first, header, rows = delimited_rows(path, problems)
-    if missing := [name for name in _NEEDED if name not in header]:
+    if missing := [name for name in USAGI if name not in header]:
         raise InputError(f"this is no review file of Usagi: it has no column {missing[0]}", path=path, line=first)
     return rows
 

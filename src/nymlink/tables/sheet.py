@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.corpus.foreign_formats import describe_format
-from nymlink.tables.cells import cell_text
-from nymlink.tables.columns import is_mention
+from nymlink.tables.cells import Cells, cell_text, is_text
+from nymlink.tables.columns import USAGI, is_mention
 from nymlink.tables.decoding import OF_CELL, OF_ROW, ClaimMemory, decode, nothing_to_claim
 from nymlink.tables.delimited import (
     DELIMITER_NAMES,
     DELIMITERS,
     Record,
     format_record,
-    guess_delimiter,
-    parse_records,
+    is_sssom,
+    open_table_lines,
     restore_cell,
 )
+from nymlink.tables.foreign_formats import describe_format
 from nymlink.tables.objects import numbered_objects, object_keys
 from nymlink.tables.parquet import is_parquet
 from nymlink.tables.workbooks import table_cells
@@ -36,8 +37,6 @@ _NAMES: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 _ZIP: Final = b"PK\x03\x04"
 _LOOKED_AT: Final = 50
 """Lines by which a table is told from plain lines."""
-_USAGI: Final = {"sourceCode", "sourceName", "mappingStatus", "conceptId"}
-_SSSOM: Final = {"predicate_id", "object_id"}
 _MOST_COLUMNS: Final = 1000
 _LONGEST_NAME: Final = 200
 _OF_EMPTY: Final = 16
@@ -59,6 +58,7 @@ class Sheet:
         ragged: numbers of rows that had more or fewer cells.
         preamble: lines before the header that are no rows (metadata of SSSOM).
         guessed: what was guessed, in words.
+        nested: number of the row and place of each cell with a list or an object, which is no mention.
     """
 
     name: str
@@ -70,6 +70,7 @@ class Sheet:
     ragged: frozenset[int]
     preamble: str
     guessed: tuple[str, ...]
+    nested: frozenset[tuple[int, int]] = frozenset()
 
 
 def read_sheet(
@@ -107,17 +108,14 @@ def read_sheet(
         raise InputError(f"no table: {foreign}", path=path)
     lines = list(text.lines)
     if head.lstrip().startswith('{"'):
-        header, objects = _objects(lines, path, problems, claim)
-        return Sheet(str(path), "table", text.encoding, "", header, objects, frozenset(), "", text.guessed)
-    preamble = []
-    while lines and lines[0][1].startswith("#") and _has_sssom_header(lines):
-        preamble.append(lines.pop(0)[1])
+        header, rows, nested = _objects(lines, path, problems, claim)
+        return Sheet(str(path), "table", text.encoding, "", header, rows, frozenset(), "", text.guessed, nested)
     found, why = _delimiter(lines, path, delimiter)
     guessed = (*text.guessed, *why)
     if not found:
         return _plain(lines, path, text.encoding, guessed)
-    records = parse_records(lines, found)
-    first = next(records, None)
+    table = open_table_lines(lines, found)
+    records, first = table.records, table.header
     if first is None:
         raise InputError("there is no header in it", path=path)
     header = [restore_cell(cell).strip() for cell in first.fields]
@@ -132,7 +130,7 @@ def read_sheet(
         header,
         rows,
         ragged,
-        "\n".join(preamble),
+        "\n".join(table.preamble),
         guessed,
     )
 
@@ -144,16 +142,9 @@ def _plain_name(name: str) -> str:
 
 
 def _format(header: list[str]) -> SheetFormat:
-    if set(header) >= _USAGI:
+    if set(header) >= set(USAGI):
         return "usagi"
-    named = set(header) >= _SSSOM and {"subject_id", "subject_label"} & set(header)
-    return "sssom" if named else "table"
-
-
-def _has_sssom_header(lines: list[tuple[int, str]]) -> bool:
-    """Whether the first line that is no comment is a header of SSSOM: else a # begins a row like another sign."""
-    header = next((line for _, line in lines if not line.startswith("#")), "")
-    return set(header.split("\t")) >= _SSSOM
+    return "sssom" if is_sssom(header) else "table"
 
 
 def _delimiter(lines: list[tuple[int, str]], path: Path, said: str | None) -> tuple[str, tuple[str, ...]]:
@@ -165,18 +156,20 @@ def _delimiter(lines: list[tuple[int, str]], path: Path, said: str | None) -> tu
         if character not in tuple(DELIMITERS):
             raise InputError(f"a delimiter is one of {', '.join(_NAMES)} or {LINES}, not {said[:20]!r}", path=path)
         return character, ()
-    first = [(number, line) for number, line in lines[:_LOOKED_AT] if line.strip()]
-    if not first:
+    if not any(line.strip() for _, line in lines):
         raise InputError("there are only blank lines in it", path=path)
-    delimiter = guess_delimiter(first[0][1])
-    records = list(parse_records(first, delimiter))
-    if not records:
+    table = open_table_lines(lines)
+    delimiter = table.delimiter
+    if table.header is None:
         raise InputError("there is no header in it: the first lines have no value", path=path)
+    records = [table.header, *islice(table.records, _LOOKED_AT)]
+    if table.stated or is_sssom(records[0].fields):
+        return delimiter, (f"delimiter: {DELIMITER_NAMES[delimiter]}",)
     widths = Counter(len(record.fields) for record in records)
     width = len(records[0].fields)
     header = [cell.strip() for cell in records[0].fields]
     usual = widths.most_common(1)[0][0]
-    is_prose = f"{delimiter} " in first[0][1] and not any(map(is_mention, header))
+    is_prose = f"{delimiter} " in records[0].text and not any(map(is_mention, header))
     is_table = width > 1 and (usual == width or any(map(is_mention, header))) and not is_prose
     if is_table:
         return delimiter, (f"delimiter: {DELIMITER_NAMES[delimiter]}",)
@@ -225,15 +218,19 @@ def _cells(raw: bytes, path: Path, problems: Problems, claim: ClaimMemory) -> Sh
     cells = table_cells(path, problems, raw)
     if cells is None:
         raise InputError("this is an archive, and no workbook: unpack it first", path=path)
-    (_, header), *rows = _texts(cells, claim)
+    nested: set[tuple[int, int]] = set()
+    (_, header), *rows = _texts(cells, claim, nested)
     header = [name.strip() for name in header[:_MOST_COLUMNS]]
     fitted = [(number, row[: len(header)]) for number, row in rows]
-    return Sheet(str(path), _format(header), "", "", header, fitted, frozenset(), "", ())
+    return Sheet(str(path), _format(header), "", "", header, fitted, frozenset(), "", (), frozenset(nested))
 
 
-def _texts(cells: Iterator[tuple[int, list[Any]]], claim: ClaimMemory) -> Iterator[tuple[int, list[str]]]:
-    """Write the cells of a workbook and the like as texts."""
+def _texts(
+    cells: Iterator[tuple[int, Cells]], claim: ClaimMemory, nested: set[tuple[int, int]]
+) -> Iterator[tuple[int, list[str]]]:
+    """Write the cells of a workbook and the like as texts; ``nested`` gets the places of lists and objects."""
     for number, row in cells:
+        nested.update((number, place) for place, value in enumerate(row) if not is_text(value))
         texts = list(map(cell_text, row))
         filled = list(filter(None, texts))
         of_texts = OF_CELL * len(filled) + _OF_CHARACTER * sum(map(len, filled))
@@ -243,11 +240,14 @@ def _texts(cells: Iterator[tuple[int, list[Any]]], claim: ClaimMemory) -> Iterat
 
 def _objects(
     lines: list[tuple[int, str]], path: Path, problems: Problems, claim: ClaimMemory
-) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Read JSON lines: a column for each key."""
+) -> tuple[list[str], list[tuple[int, list[str]]], frozenset[tuple[int, int]]]:
+    """Read JSON lines: a column for each key; and the places of lists and objects."""
     objects = list(numbered_objects(lines, path, problems))
     header = object_keys(value for _, value in objects)
     if not objects or len(header) > _MOST_COLUMNS:
         raise InputError("nothing in it can be used: no line is a JSON object with a few keys", path=path)
     claim(_OF_EMPTY * sum(len(header) - len(value) for _, value in objects))
-    return header, [(number, [cell_text(value.get(key)) for key in header]) for number, value in objects]
+    rows = [(number, [cell_text(value.get(key)) for key in header]) for number, value in objects]
+    places = {key: place for place, key in enumerate(header)}
+    nested = ((number, places[key]) for number, row in objects for key, value in row.items() if not is_text(value))
+    return header, rows, frozenset(nested)

@@ -13,8 +13,8 @@ from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.corpus import read_corpus
-from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.tables.foreign_formats import describe_format
 
 BIOC_XML = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
