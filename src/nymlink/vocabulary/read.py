@@ -25,7 +25,7 @@ from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal import show_read_progress, track
 from nymlink.vocabulary.concepts import FLAGS, ReadOptions, Source, unused_name
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
-from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.tables import Tables, with_curies
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -70,6 +70,7 @@ def read_vocabulary(
     for path, reader in track(sources, "reading sources", shown=progress):
         with show_read_progress(shown=progress):
             tables = reader.read(path, options=options, problems=problems)
+            tables = with_curies(tables, options.new_prefixes())
         # Return the memory that Arrow keeps after reading, for the next steps.
         pa.default_memory_pool().release_unused()
         source = Source(
@@ -79,6 +80,7 @@ def read_vocabulary(
             sha256=sha256(path) if path.is_file() else "",
             version=tables.version,
             licence=tables.licence,
+            prefixes=tables.prefixes,
         )
         parts.append((source, tables))
     if options.languages is not None and not any(len(tables.names) for _, tables in parts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary import vocabulary_folder
 from nymlink.vocabulary.columns import Columns, assemble, disassemble
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, Source, matching_languages
-from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.tables import Tables, with_common_prefixes
 
 
 class Vocabulary:
@@ -57,13 +58,16 @@ class Vocabulary:
     ) -> Vocabulary:
         """Join sources into a vocabulary, in memory.
 
+        A prefix that two sources declare for different namespaces is not used in ids of the later source.
+
         Args:
             parts: each source and its tables, in order of precedence.
             repeats: whether to keep a repeated name of a concept once per source.
             settings: reading options of the sources.
         """
-        columns = assemble([(source.name, tables) for source, tables in parts], repeats=repeats)
-        return cls(columns, [source for source, _ in parts], settings)
+        joined = with_common_prefixes(parts)
+        columns = assemble([(source.name, tables) for source, tables in joined], repeats=repeats)
+        return cls(columns, [source for source, _ in joined], settings)
 
     def extended(self, source: Source, tables: Tables) -> Vocabulary:
         """Return this vocabulary with another source added."""
@@ -72,7 +76,12 @@ class Vocabulary:
     def parts(self) -> list[tuple[Source, Tables]]:
         """Split the vocabulary into its sources and their tables; the inverse of :meth:`of`."""
         tables = disassemble(self.columns, [source.name for source in self.sources])
-        return [(source, own) for source, (_, own) in zip(self.sources, tables, strict=True)]
+        # The redirects of all sources are with the first one.
+        shared = self.prefixes
+        return [
+            (replace(source, prefixes=shared), replace(own, prefixes=shared))
+            for source, (_, own) in zip(self.sources, tables, strict=True)
+        ]
 
     @classmethod
     def load(cls, directory: str | Path) -> Vocabulary:
@@ -90,6 +99,11 @@ class Vocabulary:
             OutputError: it cannot be written; nothing is left behind.
         """
         vocabulary_folder.save(self.columns, self.sources, Path(directory), settings=self.settings)
+
+    @property
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes of ids that only the sources declare, and their namespaces."""
+        return {name: namespace for source in self.sources for name, namespace in source.prefixes.items()}
 
     def __len__(self) -> int:
         """Count the concepts."""

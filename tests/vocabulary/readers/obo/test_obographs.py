@@ -17,7 +17,7 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import obo
 from nymlink.vocabulary.readers.obographs import FORMAT
-from nymlink.vocabulary.readers.oboinowl import curie
+from nymlink.core.prefixes import contract as curie
 from nymlink.vocabulary.tables import Tables
 
 OBO = "http://purl.obolibrary.org/obo/"
