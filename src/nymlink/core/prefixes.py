@@ -103,6 +103,12 @@ def known(name: str) -> Prefix | None:
     return _shipped().spellings.get(name.casefold())
 
 
+def common_name(name: str) -> str:
+    """Return what all spellings of a prefix have in common: ``"SCTID"`` → ``"snomedct"``."""
+    prefix = known(name)
+    return (name if prefix is None else prefix.name).casefold()
+
+
 def split(identifier: str) -> tuple[str, str]:
     """Divide a CURIE into its prefix, in the spelling of the shipped map, and the rest; ``""`` without a prefix.
 
@@ -143,6 +149,16 @@ def contract(identifier: str) -> str:
     return ":".join(split(f"{prefix.name}:{local}"))
 
 
+def divide(iri: str) -> tuple[str, str]:
+    """Divide an IRI after the last ``/`` or ``#`` that something follows.
+
+    >>> divide("http://example.org/other/c_1")
+    ('http://example.org/other/', 'c_1')
+    """
+    cut = max(iri.rfind(sign, 0, -1) for sign in "/#:") + 1
+    return iri[:cut], iri[cut:]
+
+
 class Prefixes:
     """The shipped map with the prefixes that a user and the file at hand declare.
 
@@ -175,6 +191,14 @@ class Prefixes:
                 raise ValueError(f"{fault}: choose another name")
             if name.casefold() in self._own:
                 self._given.append(self._own[name.casefold()])
+
+    @classmethod
+    def recorded(cls, declared: Mapping[str, str]) -> Prefixes:
+        """Return the map of a vocabulary, whose prefixes count even if a later shipped map has others."""
+        prefixes = cls()
+        prefixes._given = [Prefix(name, namespace) for name, namespace in declared.items()]
+        prefixes._own = {prefix.name.casefold(): prefix for prefix in prefixes._given}
+        return prefixes
 
     def declare(self, name: str, namespace: str) -> None:
         """Add a prefix that a file states; the first namespace of a name counts."""
@@ -228,11 +252,15 @@ class Prefixes:
         if is_iri(identifier):
             return identifier
         name, colon, local = identifier.partition(":")
-        own = self._own.get(name.casefold()) if colon else None
-        if own is None:
+        if not colon or name.casefold() not in self._own:
             name, local = split(identifier)
-            own = known(name) if name else None
-        return None if own is None else own.namespace + local
+        namespace = self.namespace(name)
+        return None if namespace is None else namespace + local
+
+    def namespace(self, name: str) -> str | None:
+        """Look up the namespace of a prefix, in any spelling; ``None`` for an unknown prefix."""
+        prefix = self._own.get(name.casefold()) or known(name)
+        return None if prefix is None else prefix.namespace
 
     def report(self, path: Path, problems: Problems) -> None:
         """Report the declarations of a file that do not count."""

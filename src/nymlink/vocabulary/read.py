@@ -89,8 +89,10 @@ def read_vocabulary(
     return Vocabulary.of(*parts, settings=options.to_dict())
 
 
-def open_vocabulary(path: str | Path, *, problems: Problems | None = None) -> Vocabulary:
-    """Open a vocabulary directory, or read a source in any known format.
+def open_vocabulary(
+    path: str | Path, *, options: ReadOptions | None = None, problems: Problems | None = None
+) -> Vocabulary:
+    """Open a vocabulary directory, or read a source in any known format, with options.
 
     Raises:
         StoreError: the vocabulary directory is damaged.
@@ -99,7 +101,7 @@ def open_vocabulary(path: str | Path, *, problems: Problems | None = None) -> Vo
     if (Path(path) / MANIFEST).is_file():
         return Vocabulary.load(path)
     try:
-        return read_vocabulary(path, problems=problems)
+        return read_vocabulary(path, options=options, problems=problems)
     except UnknownFormatError as error:
         # The commands that call this have no option for the format.
         raise InputError(

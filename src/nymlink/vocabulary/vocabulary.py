@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import UnknownNameError
+from nymlink.core.prefixes import Prefixes, common_name, is_iri
 from nymlink.text.normalise import normalise
 from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary import vocabulary_folder
@@ -217,8 +219,39 @@ class Vocabulary:
     def resolve(self, concept_id: str) -> tuple[str, ...]:
         """Resolve an id to the ids of live concepts, through alternate ids and replacements.
 
-        If no live concept is reached, return the obsolete concepts reached last; for an unknown id, nothing.
+        The id may be written in another way than in the vocabulary: as an IRI, ``mondo:0005068``,
+        ``MONDO_0005068``. If no live concept is reached, return the obsolete concepts reached last; for an unknown
+        id, nothing.
         """
+        return next(filter(None, map(self._resolve, (concept_id, *self._other_spellings(concept_id)))), ())
+
+    def _other_spellings(self, concept_id: str) -> Iterator[str]:
+        """Yield an id as the ids of this vocabulary may be written."""
+        known = Prefixes.recorded(self.prefixes)
+        curie = known.contract(concept_id.strip())
+        yield curie
+        if is_iri(curie):
+            return
+        name, sign, local = curie.partition(":") if ":" in curie else curie.rpartition("_")
+        if not sign or not name or not local:
+            return
+        yield from (f"{own}:{local}" for own in self.id_prefixes.get(common_name(name), ()))
+        yield from (f"{name}_{local}", f"{name.upper()}_{local}")
+        if (iri := known.expand(f"{name}:{local}")) is not None:
+            yield iri
+
+    @cached_property
+    def id_prefixes(self) -> dict[str, list[str]]:
+        """The prefixes of ids, alternate ones too: what is common to all spellings → the spellings here."""
+        found: dict[str, list[str]] = {}
+        for ids in (self.columns.concepts["id"], self.columns.redirects["old"]):
+            parts = pc.extract_regex(ids.cast(pa.large_string()), r"^(?P<prefix>[^:]+):")
+            for prefix in pc.unique(pc.struct_field(parts, "prefix")).to_pylist():
+                if prefix is not None and prefix not in (known := found.setdefault(common_name(prefix), [])):
+                    known.append(prefix)
+        return found
+
+    def _resolve(self, concept_id: str) -> tuple[str, ...]:
         concepts = self.columns.concepts
         live: dict[str, None] = {}
         last: tuple[str, ...] = ()
