@@ -178,7 +178,7 @@ class Prefixes:
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         self.conflicts: dict[str, str] = {}
         self._own: dict[str, Prefix] = {}
-        self._stated: dict[str, str] = {}
+        self._stated: dict[str, Prefix] = {}
         self._used: dict[str, str] = {}
         self._given: list[Prefix] = []
         for name, namespace in (given or {}).items():
@@ -204,7 +204,7 @@ class Prefixes:
         """Add a prefix that a file states; the first namespace of a name counts."""
         if not _NAME.fullmatch(name) or not is_iri(namespace) or namespace.startswith(UNKNOWN):
             return
-        self._stated.setdefault(name.casefold(), namespace)
+        self._stated.setdefault(name.casefold(), Prefix(name, namespace))
         shipped = _shipped().find(namespace)
         is_shipped = shipped is not None and not shipped[1]
         if known(name) is None and not is_shipped and not _INVENTED.fullmatch(name):
@@ -236,12 +236,12 @@ class Prefixes:
         if stated is None:
             return self.contract(identifier)
         own = self._own.get(name.casefold())
-        if own is not None and own.namespace == stated:
+        if own is not None and own.namespace == stated.namespace:
             self._used[own.name] = own.namespace
             return f"{own.name}:{local}"
         if self._fault(name) is None and known(name) is not None:
             return identifier
-        return self.contract(stated + local)
+        return self.contract(stated.namespace + local)
 
     def expand(self, identifier: str) -> str | None:
         """Write the IRI of an id; ``None`` if nothing is known about its prefix.
@@ -281,19 +281,19 @@ class Prefixes:
 
     def _keep(self, iri: str) -> str:
         """Name the prefix of the file with which this IRI would have been a CURIE."""
-        for name, namespace in self._stated.items():
+        for name, namespace in self._stated.values():
             if iri.startswith(namespace) and (fault := self._fault(name)):
                 self.conflicts[name] = fault
         return iri
 
     def _fault(self, name: str) -> str | None:
         """Tell why a stated prefix does not count; ``None`` if it does."""
-        stated = self._stated[name.casefold()]
+        stated = self._stated[name.casefold()].namespace
         other = known(name) or self._own.get(name.casefold())
         found = _shipped().find(stated)
         if other is None or bare(other.namespace) == bare(stated) or found == (other, ""):
             return None
-        return f"the prefix {name} stands for {stated} here, but elsewhere for {other.namespace}"
+        return f"the prefix {self._stated[name.casefold()].name} stands for {stated} here, but elsewhere for {other.namespace}"
 
 
 def read_curie_map(lines: Iterable[str]) -> dict[str, str]:
