@@ -5,7 +5,7 @@
 
 Writes ``prefixes.tsv`` into ``src/nymlink/core/data``, a prefix a line: the prefix, the namespace that it stands
 for, other namespaces of the same ids, without schemes, and other spellings of the prefix, in small letters. Left
-out are pages of search engines, and resolvers that name the prefix in the address.
+out are resolvers that name the prefix in the address, and addresses with an address in them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _OBO: Final = "purl.obolibrary.org/obo/"
 _RESOLVER: Final = re.compile(
     r"(?:www\.)?(?:bioregistry\.io|identifiers\.org|n2t\.net|bio2rdf\.org|scholia\.toolforge\.org)/"
 )
-_PAGE: Final = re.compile(r"[?%\s]|/ols4?/|browse/20")
+_PAGE: Final = re.compile(r"[%\s]|iri=|browse/20")
 _SCHEME: Final = re.compile(r"https?://")
 
 
@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def _bare(namespaces: Iterable[str]) -> list[str]:
-    """Drop schemes, resolvers and pages."""
+    """Drop schemes, resolvers, and addresses in addresses."""
     bare = sorted({_SCHEME.sub("", each) for each in namespaces if _SCHEME.match(each)})
     return [each for each in bare if not _RESOLVER.match(each) and not _PAGE.search(each) and _OBO not in each]
 

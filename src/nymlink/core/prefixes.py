@@ -204,6 +204,9 @@ class Prefixes:
         """Add a prefix that a file states; the first namespace of a name counts."""
         if not _NAME.fullmatch(name) or not is_iri(namespace) or namespace.startswith(UNKNOWN):
             return
+        if bare(namespace) == bare(OBO):
+            # That of all PURLs is the namespace of no ontology.
+            return
         self._stated.setdefault(name.casefold(), Prefix(name, namespace))
         shipped = _shipped().find(namespace)
         is_shipped = shipped is not None and not shipped[1]
