@@ -296,7 +296,8 @@ class Prefixes:
         found = _shipped().find(stated)
         if other is None or bare(other.namespace) == bare(stated) or found == (other, ""):
             return None
-        return f"the prefix {self._stated[name.casefold()].name} stands for {stated} here, but elsewhere for {other.namespace}"
+        written = self._stated[name.casefold()].name
+        return f"the prefix {written} stands for {stated} here, but elsewhere for {other.namespace}"
 
 
 def read_curie_map(lines: Iterable[str]) -> dict[str, str]:
