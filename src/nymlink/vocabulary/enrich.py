@@ -184,7 +184,7 @@ def enrich(
     own = [part for part in parts if part[0].name not in borrowed]
     bare = Vocabulary.of(*own, repeats=True) if borrowed else target
     # A prefix may stand for another namespace there.
-    if meta.prefixes and bare.prefixes:
+    if meta.prefixes or bare.prefixes:
         meta = Vocabulary.of(
             *with_common_prefixes([*bare.parts(), *meta.parts()])[len(bare.sources) :],
             repeats=True,
