@@ -178,8 +178,8 @@ def test_mappings_say_who_decided_what(decided: Project) -> None:
     ConceptMap(**value)
     element = value["group"][0]["element"][0]
     assert [(each["code"], each["relationship"]) for each in element["target"]] == [
-        ("1", "equivalent"),
-        ("2", "source-is-narrower-than-target"),
+        ("X:1", "equivalent"),
+        ("X:2", "source-is-narrower-than-target"),
     ]
     assert "decided by Ann at 20" in element["target"][0]["comment"]
     rows = mappings_of(exported(decided, "sssom"))
