@@ -154,12 +154,28 @@ def test_an_obo_purl_takes_no_declared_prefix() -> None:
 
 
 def test_prefixes_of_the_user_go_first() -> None:
-    given = Prefixes({"mine": "http://a.example.org/c_"})
+    given = Prefixes({"mine": "http://a.example.org/c_", "MESH": "http://id.nlm.nih.gov/mesh/"})
     given.declare("theirs", "http://a.example.org/c_")
+    given.declare("mine", "http://b.example.org/")
     assert given.contract("https://a.example.org/c_1") == "mine:1"
-    for name, namespace in (("HP", "http://a.example.org/"), ("a b", "http://a.example.org/"), ("x", "nowhere")):
-        with pytest.raises(ValueError, match=r"choose another name|NAME=IRI"):
-            Prefixes({name: namespace})
+    assert given.read("mine:1") == "http://b.example.org/1"
+    assert [*given.conflicts] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"HP": "http://a.example.org/"}, "choose another name"),
+        ({"x": "http://a.example.org/", "X": "http://b.example.org/"}, "choose another name"),
+        ({"sct": "http://a.example.org/"}, "choose another name"),
+        ({"mine": "http://snomed.info/id/"}, "has the prefix SNOMEDCT: leave mine out"),
+        ({"a b": "http://a.example.org/"}, "NAME=IRI"),
+        ({"x": "nowhere"}, "NAME=IRI"),
+    ],
+)
+def test_prefixes_of_the_user_change_none(wrong: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Prefixes(wrong)
 
 
 def test_spellings() -> None:

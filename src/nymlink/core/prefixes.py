@@ -182,15 +182,7 @@ class Prefixes:
         self._used: dict[str, str] = {}
         self._given: list[Prefix] = []
         for name, namespace in (given or {}).items():
-            if not _NAME.fullmatch(name) or not is_iri(namespace):
-                raise ValueError(
-                    f"{name}={namespace} is not of the form NAME=IRI, for example ex=http://example.org/"
-                )
-            self.declare(name, namespace)
-            if fault := self._fault(name):
-                raise ValueError(f"{fault}: choose another name")
-            if name.casefold() in self._own:
-                self._given.append(self._own[name.casefold()])
+            self._give(name, namespace)
 
     @classmethod
     def recorded(cls, declared: Mapping[str, str]) -> Prefixes:
@@ -199,6 +191,19 @@ class Prefixes:
         prefixes._given = [Prefix(name, namespace) for name, namespace in declared.items()]
         prefixes._own = {prefix.name.casefold(): prefix for prefix in prefixes._given}
         return prefixes
+
+    def _give(self, name: str, namespace: str) -> None:
+        if not _NAME.fullmatch(name) or not is_iri(namespace):
+            raise ValueError(f"{name}={namespace} is not of the form NAME=IRI, for example ex=http://example.org/")
+        owner, local = _shipped().find(namespace) or (None, "")
+        taken = known(name) or self._own.get(name.casefold())
+        if taken is not None and (taken != owner or local):
+            raise ValueError(f"the prefix {name} stands for {taken.namespace}: choose another name")
+        if taken is None and owner is not None and not local:
+            raise ValueError(f"{namespace} has the prefix {owner.name}: leave {name} out")
+        if taken is None:
+            self._own[name.casefold()] = Prefix(name, namespace)
+            self._given.append(self._own[name.casefold()])
 
     def declare(self, name: str, namespace: str) -> None:
         """Add a prefix that a file states; the first namespace of a name counts."""
