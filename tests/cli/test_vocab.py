@@ -132,3 +132,19 @@ def test_a_column_is_named_once_and_one_that_is_not_read_is_mentioned(run: Run, 
     twice = run(*named, "--map-column", "id=Name")
     assert twice.exit_code == 2
     assert "'id' is 'Kennung' and 'Name': give one of them" in twice.stderr
+
+
+def test_a_prefix_is_given_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text("id,name\nhttp://example.org/coll/c_1,gout\n", encoding="utf-8")
+    given = ("--prefix", "coll=http://example.org/coll/")
+    assert run("vocab", "build", table, "-o", tmp_path / "a", *given).exit_code == 0
+    assert run("vocab", "search", tmp_path / "a", "gout").output.startswith("coll:c_1  gout")
+    assert run("vocab", "merge", table, "-o", tmp_path / "m", *given).exit_code == 0
+    assert run("vocab", "search", tmp_path / "m", "http://example.org/coll/c_1").output.startswith(
+        "coll:c_1  gout"
+    )
+    for wrong in ("coll", "a b=http://example.org/", "HP=http://example.org/", "coll=nowhere"):
+        refused = run("vocab", "build", table, "-o", tmp_path / "b", "--prefix", wrong)
+        assert refused.exit_code != 0
+        assert "NAME=IRI" in refused.output or "choose another name" in refused.output

@@ -85,10 +85,10 @@ replaced_by: X:3
 
 def _obographs() -> str:
     def node(number: int, label: str, **meta: object) -> dict[str, object]:
-        return {"id": f"http://example.org/X_{number}", "lbl": label, "type": "CLASS", "meta": meta}
+        return {"id": f"http://purl.obolibrary.org/obo/X_{number}", "lbl": label, "type": "CLASS", "meta": meta}
 
     alternate = {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:10"}
-    replaced = {"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://example.org/X_3"}
+    replaced = {"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://purl.obolibrary.org/obo/X_3"}
     nodes = [
         node(
             1, "heart attack", synonyms=[{"pred": "hasExactSynonym", "val": "MI"}], basicPropertyValues=[alternate]
@@ -96,7 +96,7 @@ def _obographs() -> str:
         node(2, "Sjögren syndrome"),
         node(3, "stroke"),
         node(4, "apoplexy", deprecated=True, basicPropertyValues=[replaced]),
-        {"id": "http://example.org/note", "lbl": "no concept, for nothing says so"},
+        {"id": "http://purl.obolibrary.org/obo/note", "lbl": "no concept, for nothing says so"},
     ]
     return json.dumps({"graphs": [{"id": "x", "nodes": nodes, "edges": []}]}, indent=1, ensure_ascii=False)
 
@@ -141,21 +141,21 @@ _OWL = """\
 <rdf:RDF xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:obo="http://purl.obolibrary.org/obo/"
     xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"
     xmlns:oboInOwl="http://www.geneontology.org/formats/oboInOwl#">
-<owl:Class rdf:about="http://example.org/X_1">
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/X_1">
     <rdfs:label>heart attack</rdfs:label>
     <oboInOwl:hasExactSynonym>MI</oboInOwl:hasExactSynonym>
     <oboInOwl:hasAlternativeId>X:10</oboInOwl:hasAlternativeId>
 </owl:Class>
-<owl:Class rdf:about="http://example.org/X_2">
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/X_2">
     <rdfs:label>Sjögren syndrome</rdfs:label>
 </owl:Class>
-<owl:Class rdf:about="http://example.org/X_3">
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/X_3">
     <rdfs:label>stroke</rdfs:label>
 </owl:Class>
-<owl:Class rdf:about="http://example.org/X_4">
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/X_4">
     <rdfs:label>apoplexy</rdfs:label>
     <owl:deprecated>true</owl:deprecated>
-    <obo:IAO_0100001 rdf:resource="http://example.org/X_3"/>
+    <obo:IAO_0100001 rdf:resource="http://purl.obolibrary.org/obo/X_3"/>
 </owl:Class>
 </rdf:RDF>
 """
@@ -163,9 +163,9 @@ _OWL = """\
 _OWL_FUNCTIONAL = """\
 Prefix(obo:=<http://purl.obolibrary.org/obo/>)
 Prefix(oboInOwl:=<http://www.geneontology.org/formats/oboInOwl#>)
-Prefix(ex:=<http://example.org/>)
+Prefix(ex:=<http://purl.obolibrary.org/obo/>)
 
-Ontology(<http://example.org/x.owl>
+Ontology(<http://purl.obolibrary.org/obo/x.owl>
 Declaration(Class(ex:X_1))
 Declaration(Class(ex:X_2))
 Declaration(Class(ex:X_3))
@@ -186,7 +186,7 @@ _TURTLE = """\
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix obo: <http://purl.obolibrary.org/obo/> .
 @prefix oboInOwl: <http://www.geneontology.org/formats/oboInOwl#> .
-@prefix ex: <http://example.org/> .
+@prefix ex: <http://purl.obolibrary.org/obo/> .
 
 ex:X_1 a skos:Concept ;
     skos:prefLabel "heart attack" ;
@@ -299,7 +299,7 @@ SAMPLES = {
     "obographs": Sample(
         text=_obographs(),
         broken='{"lbl": "a node without an id"},\n',
-        before='{\n     "id": "http://example.org/X_2"',
+        before='{\n     "id": "http://purl.obolibrary.org/obo/X_2"',
         has_lines=False,
         redirects={"X:10": "X:1"},
         obsolete=("X:4", "X:3"),
@@ -353,7 +353,7 @@ SAMPLES = {
     "owl": Sample(
         text=_OWL,
         broken="<owl:Class><rdfs:label>a class without an id</rdfs:label></owl:Class>\n",
-        before='<owl:Class rdf:about="http://example.org/X_2"',
+        before='<owl:Class rdf:about="http://purl.obolibrary.org/obo/X_2"',
         redirects={"X:10": "X:1"},
         obsolete=("X:4", "X:3"),
     ),

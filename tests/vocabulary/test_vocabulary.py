@@ -61,7 +61,7 @@ def test_the_preferred_name_is_english_where_there_is_one(heart: Vocabulary) -> 
     assert preferred == ["Myocardial infarction", "Herzkrankheit", "coronary", "M:4"]
 
 
-@pytest.mark.parametrize("concept_id", ["", "M", "M:", "M:0", "M:11", "m:1", "Z", "\ud800", "M:1\0"])
+@pytest.mark.parametrize("concept_id", ["", "M", "M:", "M:0", "M:11", "Z", "\ud800", "M:1\0"])
 def test_an_unknown_id_is_said(heart: Vocabulary, concept_id: str) -> None:
     assert concept_id not in heart
     assert heart.row(concept_id) is None

@@ -65,8 +65,12 @@ def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         written.add(target)
 
 
-def mapping(values: Iterable[str]) -> dict[str, str]:
+def mapping(values: Iterable[str], form: str = "COLUMN=HEADER, for example name=label") -> dict[str, str]:
     """Parse assignments: ``["name=label"]`` → ``{"name": "label"}``.
+
+    Args:
+        values: what the user gave.
+        form: their form, for the message.
 
     Raises:
         click.BadParameter: a value has no ``=``, or two are for the same.
@@ -74,7 +78,7 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
     pairs = [value.partition("=") for value in values]
     for column, equals, header in pairs:
         if not (column and equals and header):
-            raise click.BadParameter(f"{column!r} is not of the form COLUMN=HEADER, for example name=label")
+            raise click.BadParameter(f"{column!r} is not of the form {form}")
     assigned: dict[str, str] = {}
     for column, _, header in pairs:
         if assigned.setdefault(column, header) != header:
@@ -129,6 +133,20 @@ def map_column_option(example: str, table: str = "In a table") -> Callable[[Any]
         metavar="COLUMN=HEADER",
         help=f"{table}: the header of the column to read as COLUMN, for example {example}. Repeatable.",
     )
+
+
+PREFIX_FORM: Final = "NAME=IRI, for example coll=http://example.org/coll/"
+
+
+def prefix_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option ``--prefix NAME=IRI``."""
+    return click.option(
+        "--prefix",
+        "prefixes",
+        multiple=True,
+        metavar="NAME=IRI",
+        help="Write ids of this namespace with this prefix, as in coll=http://example.org/coll/. Repeatable.",
+    )(command)
 
 
 def offsets_option(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,7 +13,7 @@ GROUPS: Final = {
     "Index and model": "--index --encoder --base --recipe --rerank",
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
         --list --limit --dry-run --explain""",
-    "What is kept": """--kind --branch --semantic-type --source --sab --tty --suppressed --strict
+    "What is kept": """--kind --branch --semantic-type --source --sab --tty --suppressed --strict --prefix
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
     "Settings": """--top-k --target-precision --detector --fuzzy --min-confidence --settings --as-published

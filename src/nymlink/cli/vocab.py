@@ -11,7 +11,15 @@ from typing import Final
 
 import click
 
-from nymlink.cli.common import finish, input_format_option, map_column_option, mapping, reported_problems
+from nymlink.cli.common import (
+    PREFIX_FORM,
+    finish,
+    input_format_option,
+    map_column_option,
+    mapping,
+    prefix_option,
+    reported_problems,
+)
 from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.store.output_checks import require_directory
@@ -60,6 +68,7 @@ vocab = LazyCommands(
 @click.option("--tty", "ttys", multiple=True, help="UMLS: keep this term type only, for example PT. Repeatable.")
 @click.option("--suppressed", is_flag=True, help="UMLS: keep suppressible names too.")
 @map_column_option("name=label")
+@prefix_option
 @click.option("--strict", is_flag=True, help="OBO: refuse a file that breaks a rule of the format.")
 def build(
     sources: tuple[Path, ...],
@@ -71,6 +80,7 @@ def build(
     ttys: tuple[str, ...],
     suppressed: bool,
     mapped_columns: tuple[str, ...],
+    prefixes: tuple[str, ...],
     strict: bool,
 ) -> None:
     """Read ontologies, dictionaries or tables into one vocabulary.
@@ -92,6 +102,7 @@ def build(
         suppressed=suppressed,
         columns=mapping(mapped_columns),
         strict=strict,
+        prefixes=mapping(prefixes, PREFIX_FORM),
     )
     require_directory(output, kind=KIND, inputs=sources)
     problems = reported_problems()

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.common import finish, reported_problems, seed_option
+from nymlink.cli.common import PREFIX_FORM, finish, mapping, prefix_option, reported_problems, seed_option
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.store.output_checks import require_directory
 from nymlink.core.terminal import track
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.enrich import Enriched
 from nymlink.vocabulary.enrich import enrich as enrich_vocabulary
 from nymlink.vocabulary.mappings import read_mappings
@@ -50,11 +51,13 @@ _FIGURES = (
     type=click.IntRange(min=0),
     help="How many merged concepts to draw for the report, to check by eye.",
 )
+@prefix_option
 @seed_option("Seed of --sample.")
 def merge(
     sources: tuple[Path, ...],
     output: Path,
     mappings: tuple[Path, ...],
+    prefixes: tuple[str, ...],
     report: Path | None,
     sample: int,
     seed: int,
@@ -79,9 +82,11 @@ def merge(
     if report is not None:
         require_directory(report, kind=REPORT, inputs=(*sources, *mappings))
     problems = reported_problems()
-    mapping_sets = [read_mappings(path, problems=problems) for path in mappings]
+    options = ReadOptions(prefixes=mapping(prefixes, PREFIX_FORM))
+    mapping_sets = [read_mappings(path, options=options, problems=problems) for path in mappings]
     vocabularies = [
-        open_vocabulary(path, problems=problems) for path in track(sources, "reading sources", total=len(sources))
+        open_vocabulary(path, options=options, problems=problems)
+        for path in track(sources, "reading sources", total=len(sources))
     ]
     merged = merge_vocabularies(vocabularies, mapping_sets, progress=True)
     with nullcontext() if report is None else writing_report(merged, report, sample=sample, seed=seed):

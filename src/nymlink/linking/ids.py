@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from collections.abc import Iterator
 from typing import Final
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -44,24 +41,8 @@ class Ids:
         obsolete: bool = self._vocabulary.columns.concepts["obsolete"][row].as_py()
         return not obsolete and self._vocabulary.preferred_row(row) is not None
 
-    def _ways(self, mention: str) -> list[str]:
-        """List the ids that a mention may be, as the vocabulary would write them."""
-        ways = [mention]
-        local = re.split(r"[/#]", mention)[-1] if "://" in mention else mention
-        prefix, sign, number = local.replace("_", ":", 1).partition(":")
-        if sign:
-            ways += (f"{known}:{number}" for known in self._prefixes.get(prefix.lower(), ()))
-        elif _LOCAL.fullmatch(local):
-            ways += (f"{known}:{local}" for own in self._prefixes.values() for known in own)
-        return ways
-
-    @cached_property
-    def _prefixes(self) -> dict[str, list[str]]:
-        """The prefixes of ids: in small letters → as the vocabulary writes them."""
-        ids = self._vocabulary.columns.concepts["id"].cast(pa.large_string())
-        found: dict[str, list[str]] = {}
-        parts = pc.extract_regex(ids, r"^(?P<prefix>[^:]+):")
-        for prefix in pc.unique(pc.struct_field(parts, "prefix")).to_pylist():
-            if prefix is not None:
-                found.setdefault(prefix.lower(), []).append(prefix)
-        return found
+    def _ways(self, mention: str) -> Iterator[str]:
+        """Yield a mention and, without a prefix, the mention with each prefix of the vocabulary."""
+        yield mention
+        if _LOCAL.fullmatch(mention):
+            yield from (f"{own}:{mention}" for names in self._vocabulary.id_prefixes.values() for own in names)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, TextIO
+from typing import BinaryIO, Final, Literal, TextIO
 
 from nymlink.core.errors import InputError
+from nymlink.core.prefixes import read_curie_map
 from nymlink.corpus.readers.tables.usagi import ADDITIONAL, AFTER, NO_CONCEPT
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import open_target, open_writer
@@ -103,7 +105,7 @@ def write_with_kept(
             result += merged
     columns = _header([file.header for file in kept.values()], result)
     used = {cell.partition(":")[0] for row in anew for cell in row.values()}
-    prefixes = {name: iri for name, iri in _prefixes(metadata).items() if name in used}
+    prefixes = {name: iri for name, iri in read_curie_map(metadata).items() if name in used}
     for line in _preamble([file.preamble for file in kept.values()], prefixes):
         out.write(line + "\n")
     delimiter = "," if format == "usagi" else "\t"
@@ -196,38 +198,22 @@ def _header(headers: Sequence[Sequence[str]], rows: Sequence[Row]) -> list[str]:
 def _preamble(preambles: Sequence[Sequence[str]], prefixes: Mapping[str, str]) -> Iterator[str]:
     """Yield the metadata of the first file, with the prefixes of all files and ``prefixes``."""
     first = next(filter(None, preambles), [])
-    known = _prefixes(first)
-    others = [*map(_prefixes, preambles), prefixes]
+    known = read_curie_map(first)
+    others = [*map(read_curie_map, preambles), prefixes]
     missing = {name: iri for each in others for name, iri in each.items() if name not in known}
     if not missing:
         yield from first
         return
     place = next((at for at, line in enumerate(first) if line.lstrip("# ").startswith("curie_map:")), None)
     if place is None:
-        yield from (*first, "#curie_map:", *(f"#  {name}: {iri}" for name, iri in missing.items()))
+        yield from (*first, "#curie_map:", *(f"#  {name}: {json.dumps(iri)}" for name, iri in missing.items()))
         return
     yield from first[: place + 1]
     # Entries of the map are indented like the line after it.
     after = first[place + 1] if place + 1 < len(first) else ""
     indent = after[: len(after) - len(after.lstrip("# \t"))] or "#  "
-    yield from (f"{indent}{name}: {iri}" for name, iri in missing.items())
+    yield from (f"{indent}{name}: {json.dumps(iri)}" for name, iri in missing.items())
     yield from first[place + 1 :]
-
-
-def _prefixes(lines: Sequence[str]) -> dict[str, str]:
-    """Read prefixes and their IRIs as written."""
-    found: dict[str, Any] = {}
-    inside = False
-    for line in lines:
-        text = line[1:]
-        if text.strip().startswith("curie_map:"):
-            inside = True
-        elif inside and text.startswith((" ", "\t")) and ": " in text:
-            name, _, iri = text.strip().partition(": ")
-            found[name] = iri.strip()
-        elif text.strip():
-            inside = False
-    return found
 
 
 def _line(cells: Sequence[str], delimiter: str) -> str:

@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from nymlink.core.prefixes import Prefixes, read_curie_map
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
 from nymlink.linking.link import REVIEW, Relation
@@ -206,6 +207,9 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
 
     A negated mapping gives no target.
     """
+    prefixes = Prefixes()
+    for name, namespace in read_curie_map(sheet.preamble.splitlines()).items():
+        prefixes.declare(name, namespace)
     subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
     for number, cells in sheet.rows:
         row = dict(zip(sheet.header, cells, strict=True))
@@ -219,7 +223,7 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
         is_flagged = _FLAGGED.search(first.get("other", "")) is not None
         # A flagged subject may also have suggestions of a program.
         chosen = [row for _, row in rows if not is_flagged or _is_justified(row)]
-        targets = tuple(_sssom_targets(chosen))
+        targets = tuple(_sssom_targets(chosen, prefixes))
         verdict: Verdict = "flag" if is_flagged else "concept" if targets else "nil"
         stated = _DECIDED_AT.search(first.get("other", ""))
         reviewer = next((name for column in _REVIEWERS if (name := first.get(column, "").strip())), "")
@@ -245,10 +249,10 @@ def _is_justified(row: dict[str, str]) -> bool:
     return known.get(row.get("mapping_justification", "").strip()) == "decided"
 
 
-def _sssom_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
+def _sssom_targets(rows: list[dict[str, str]], prefixes: Prefixes) -> Iterator[Target]:
     seen = set()
     for row in rows:
-        concept = row.get("object_id", "").strip()
+        concept = prefixes.read(row.get("object_id", "").strip())
         if concept in ("", _NOTHING) or concept in seen:
             continue
         seen.add(concept)

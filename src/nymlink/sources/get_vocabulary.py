@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
+from nymlink.core.prefixes import Prefixes
 from nymlink.core.problems import Problems
 from nymlink.core.terminal import track
 from nymlink.sources.fetch import Fetched, FetchOptions, fetch
@@ -19,7 +20,7 @@ from nymlink.vocabulary.mappings import MappingSet, read_mappings
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.subset import subset
-from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.tables import Tables, with_curies
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Result = TypeVar("Result")
@@ -116,7 +117,7 @@ def _mappings(source: PublishedSource, file: Fetched, problems: Problems) -> Map
 
 def _part(source: PublishedSource, file: Fetched, problems: Problems) -> tuple[Source, Tables]:
     tables = VOCABULARY_FORMATS.get(source.format).read(file.path, options=ReadOptions(), problems=problems)
-    tables = _with_prefix(tables, source.prefix)
+    tables = _with_prefix(with_curies(tables, Prefixes()), source.prefix)
     # Return the memory that Arrow keeps after reading, for the next source.
     pa.default_memory_pool().release_unused()
     provenance = Source(
@@ -126,6 +127,7 @@ def _part(source: PublishedSource, file: Fetched, problems: Problems) -> tuple[S
         sha256=file.sha256,
         version=tables.version,
         licence=tables.licence or source.licence,
+        prefixes=tables.prefixes,
     )
     return provenance, tables
 

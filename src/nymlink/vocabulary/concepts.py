@@ -8,7 +8,9 @@ from functools import lru_cache
 from itertools import count
 from typing import Any, Final
 
+from nymlink.core.errors import InputError
 from nymlink.core.language_codes import normalise_language
+from nymlink.core.prefixes import Prefixes
 
 KINDS: Final = ("preferred", "exact", "abbreviation", "tradename", "related", "narrow", "broad")
 """The kinds of names, from the most reliable synonym to the loosest."""
@@ -82,6 +84,7 @@ class Source:
         sha256: SHA-256 digest of the file on disk; empty for data that came from no file.
         version: the version the source states, or ``None``.
         licence: the licence the source states, or ``None``.
+        prefixes: the prefixes of its ids that only the source declares, and their namespaces.
     """
 
     name: str
@@ -90,9 +93,11 @@ class Source:
     sha256: str = ""
     version: str | None = None
     licence: str | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        value = asdict(self)
+        return value if self.prefixes else {name: each for name, each in value.items() if name != "prefixes"}
 
 
 def unused_name(name: str, used: Collection[str]) -> str:
@@ -139,6 +144,11 @@ class ReadOptions:
         columns: for delimited tables: nymlink's column → the header in the file, for example
             ``{"name": "label"}``.
         strict: for OBO: whether to refuse a file that violates the format.
+        prefixes: prefix → the namespace (an IRI) that it stands for, for example
+            ``{"coll": "http://example.org/coll/"}``; prefixes of the shipped map cannot be changed.
+
+    Raises:
+        InputError: a prefix is malformed, or stands for another namespace in the shipped map.
     """
 
     lang: str = "en"
@@ -148,6 +158,21 @@ class ReadOptions:
     suppressed: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     strict: bool = False
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.new_prefixes()
+
+    def new_prefixes(self) -> Prefixes:
+        """Return a map of prefixes for one file.
+
+        Raises:
+            InputError: a prefix is malformed, or stands for another namespace in the shipped map.
+        """
+        try:
+            return Prefixes(self.prefixes)
+        except ValueError as error:
+            raise InputError(str(error)) from error
 
     def format_specific(self) -> list[str]:
         """Return the options of :data:`FLAGS` that differ from their defaults."""
@@ -158,4 +183,6 @@ class ReadOptions:
         """Return the options as JSON values, without ``strict`` and without filters that select everything."""
         selections = {name: getattr(self, name) for name in ("languages", "sources", "term_types")}
         lists = {name: sorted(values) for name, values in selections.items() if values is not None}
-        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **lists}
+        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **lists} | (
+            {"prefixes": dict(self.prefixes)} if self.prefixes else {}
+        )

@@ -17,7 +17,14 @@ from nymlink.vocabulary.columns import normalise_all
 from nymlink.vocabulary.concepts import Source, matching_languages, unused_name
 from nymlink.vocabulary.equivalence import Equivalences, find_equivalences
 from nymlink.vocabulary.name_matching import CrossPair
-from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, SourceTables, Tables
+from nymlink.vocabulary.tables import (
+    CONCEPT_SCHEMA,
+    NAME_SCHEMA,
+    REDIRECT_SCHEMA,
+    SourceTables,
+    Tables,
+    with_common_prefixes,
+)
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 BORROWED: Final = ("preferred", "exact", "abbreviation", "tradename")
@@ -176,6 +183,13 @@ def enrich(
     parts = target.parts()
     own = [part for part in parts if part[0].name not in borrowed]
     bare = Vocabulary.of(*own, repeats=True) if borrowed else target
+    # A prefix may stand for another namespace there.
+    if meta.prefixes or bare.prefixes:
+        meta = Vocabulary.of(
+            *with_common_prefixes([*bare.parts(), *meta.parts()])[len(bare.sources) :],
+            repeats=True,
+            settings=meta.settings,
+        )
     equivalences = find_equivalences(bare, meta, by_name=by_name)
     if not equivalences.pairs:
         examples = f"({_example(target)} here, {_example(meta)} to borrow from)"

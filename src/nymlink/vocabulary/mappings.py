@@ -7,15 +7,18 @@ metadata in lines that begin with ``#``.
 from __future__ import annotations
 
 import re
+from collections import abc
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import decoded_name, read_lines, sha256
+from nymlink.core.prefixes import Prefixes, read_curie_map
 from nymlink.core.problems import Problems
 from nymlink.tables.delimited import guess_delimiter, parse_records
+from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
 REQUIRED: Final = ("subject_id", "predicate_id", "object_id")
@@ -100,6 +103,7 @@ class MappingSet:
         sha256: SHA-256 digest of the file.
         version: the version stated in the file, or ``None``.
         licence: the licence stated in the file, or ``None``.
+        prefixes: the prefixes of ids that only the file declares, and their namespaces.
     """
 
     file: str
@@ -107,6 +111,7 @@ class MappingSet:
     sha256: str = ""
     version: str | None = None
     licence: str | None = None
+    prefixes: abc.Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the provenance and number of the mappings, without the mappings, as JSON values."""
@@ -119,11 +124,14 @@ class MappingSet:
         }
 
 
-def read_mappings(path: str | Path, *, problems: Problems | None = None) -> MappingSet:
-    """Read an SSSOM table, plain or gzip.
+def read_mappings(
+    path: str | Path, *, options: ReadOptions | None = None, problems: Problems | None = None
+) -> MappingSet:
+    """Read an SSSOM table, plain or gzip. Ids in known namespaces are written as CURIEs.
 
     Args:
         path: the file.
+        options: options of readers, of which prefixes apply.
         problems: receives a report of each row that cannot be used, with its line number.
 
     Raises:
@@ -134,7 +142,9 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     lines = read_lines(path, problems)
     metadata: dict[str, str] = {}
     header = ""
+    comments: list[str] = []
     for _, line in lines:
+        comments += [line] if line.startswith("#") else []
         if match := _METADATA.match(line):
             metadata.setdefault(match["key"], match["value"].strip("\"'"))
         elif line.strip() and not line.startswith("#"):
@@ -147,7 +157,11 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     rows = header_rows(
         lines, headers, delimiter=delimiter, required=REQUIRED, path=path, problems=problems, may_be_short=True
     )
-    mappings = tuple(_mappings(rows, path, problems))
+    prefixes = (options or ReadOptions()).new_prefixes()
+    for name, namespace in read_curie_map(comments).items():
+        prefixes.declare(name, namespace)
+    mappings = tuple(_mappings(rows, path, prefixes, problems))
+    prefixes.report(path, problems)
     if not mappings:
         raise InputError("no usable mapping in the table", path=path)
     return MappingSet(
@@ -156,6 +170,7 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
         sha256=sha256(path),
         version=metadata.get("mapping_set_version"),
         licence=metadata.get("license"),
+        prefixes=dict(prefixes.used),
     )
 
 
@@ -164,14 +179,14 @@ def parse_header(line: str) -> list[str]:
     return [name.strip() for record in parse_records([(1, line)], guess_delimiter(line)) for name in record.fields]
 
 
-def _mappings(rows: Iterator[Row], path: Path, problems: Problems) -> Iterator[Mapping]:
+def _mappings(rows: Iterator[Row], path: Path, prefixes: Prefixes, problems: Problems) -> Iterator[Mapping]:
     for row in rows:
         if _NO_TERM in (row.get("subject_id"), row.get("object_id")):
             continue
         yield Mapping(
-            subject_id=row.get("subject_id"),
+            subject_id=prefixes.read(row.get("subject_id")),
             predicate_id=row.get("predicate_id"),
-            object_id=row.get("object_id"),
+            object_id=prefixes.read(row.get("object_id")),
             negated=row.get("predicate_modifier").lower() == "not",
             confidence=_confidence(row, path, problems),
             justification=row.get("mapping_justification"),

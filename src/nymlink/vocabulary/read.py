@@ -25,7 +25,7 @@ from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal import show_read_progress, track
 from nymlink.vocabulary.concepts import FLAGS, ReadOptions, Source, unused_name
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
-from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.tables import Tables, with_curies
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -70,6 +70,7 @@ def read_vocabulary(
     for path, reader in track(sources, "reading sources", shown=progress):
         with show_read_progress(shown=progress):
             tables = reader.read(path, options=options, problems=problems)
+            tables = with_curies(tables, options.new_prefixes())
         # Return the memory that Arrow keeps after reading, for the next steps.
         pa.default_memory_pool().release_unused()
         source = Source(
@@ -79,6 +80,7 @@ def read_vocabulary(
             sha256=sha256(path) if path.is_file() else "",
             version=tables.version,
             licence=tables.licence,
+            prefixes=tables.prefixes,
         )
         parts.append((source, tables))
     if options.languages is not None and not any(len(tables.names) for _, tables in parts):
@@ -87,8 +89,10 @@ def read_vocabulary(
     return Vocabulary.of(*parts, settings=options.to_dict())
 
 
-def open_vocabulary(path: str | Path, *, problems: Problems | None = None) -> Vocabulary:
-    """Open a vocabulary directory, or read a source in any known format.
+def open_vocabulary(
+    path: str | Path, *, options: ReadOptions | None = None, problems: Problems | None = None
+) -> Vocabulary:
+    """Open a vocabulary directory, or read a source in any known format, with options.
 
     Raises:
         StoreError: the vocabulary directory is damaged.
@@ -97,7 +101,7 @@ def open_vocabulary(path: str | Path, *, problems: Problems | None = None) -> Vo
     if (Path(path) / MANIFEST).is_file():
         return Vocabulary.load(path)
     try:
-        return read_vocabulary(path, problems=problems)
+        return read_vocabulary(path, options=options, problems=problems)
     except UnknownFormatError as error:
         # The commands that call this have no option for the format.
         raise InputError(

@@ -6,14 +6,17 @@ tables itself, without a Python object per name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.core.prefixes import Prefixes, bare
 from nymlink.vocabulary.concepts import KINDS, Source
 
 _STRINGS: Final = pa.list_(pa.string())
@@ -53,6 +56,7 @@ class Tables:
             in ``concepts.replaced_by``).
         version: the version the source states, or ``None``.
         licence: the licence the source states, or ``None``.
+        prefixes: the prefixes of ids that only the source declares, and their namespaces.
     """
 
     concepts: pa.Table
@@ -60,6 +64,7 @@ class Tables:
     redirects: pa.Table
     version: str | None = None
     licence: str | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for table, schema in (
@@ -69,9 +74,9 @@ class Tables:
         ):
             if not table.schema.equals(schema):
                 raise ValueError(f"table has schema\n{table.schema}\ninstead of\n{schema}")
-            for field in schema:
-                if not field.nullable and table[field.name].null_count:
-                    raise ValueError(f"column {field.name!r} may not hold nulls")
+            for column in schema:
+                if not column.nullable and table[column.name].null_count:
+                    raise ValueError(f"column {column.name!r} may not hold nulls")
         unknown = set(pc.unique(self.names["kind"]).to_pylist()) - set(KINDS)
         if unknown:
             raise ValueError(f"unknown kinds of names: {', '.join(sorted(unknown))}")
@@ -79,6 +84,88 @@ class Tables:
 
 SourceTables = tuple[Source, Tables]
 """A source and its content."""
+
+
+def with_common_prefixes(parts: Sequence[SourceTables]) -> list[SourceTables]:
+    """Write the ids of all sources with the same prefixes, so that equal ids mean the same, and no others do.
+
+    A namespace has the prefix with which it comes first, also in sources where it has none. A prefix that an
+    earlier source declares for another namespace is not used: these ids are written as IRIs.
+    """
+    if len(parts) < 2 or not any(source.prefixes for source, _ in parts):
+        return list(parts)
+    names: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for source, _ in parts:
+        for name, namespace in source.prefixes.items():
+            if owners.setdefault(name.casefold(), bare(namespace)) == bare(namespace):
+                names.setdefault(bare(namespace), name)
+    contractions = [
+        (f"^(?:https?://)?{re.escape(each)}([^\\s/#?]+)$", f"{name}:\\1") for each, name in names.items()
+    ]
+    result: list[SourceTables] = []
+    for source, tables in parts:
+        own = source.prefixes.items()
+        expansions = [
+            (f"^{re.escape(name)}:(.+)$", namespace.replace("\\", r"\\") + r"\1")
+            for name, namespace in own
+            if names.get(bare(namespace)) != name
+        ]
+        kept = {names[bare(namespace)]: namespace for _, namespace in own if bare(namespace) in names}
+        written = _rewritten(tables, [*expansions, *contractions])
+        result.append((replace(source, prefixes=kept), replace(written, prefixes=kept)))
+    return result
+
+
+def with_curies(tables: Tables, prefixes: Prefixes) -> Tables:
+    """Write all ids that are IRIs in known namespaces as CURIEs."""
+
+    def contract(column: pa.Array) -> pa.Array:
+        is_iri = pc.match_substring(column, "://")
+        if not pc.any(is_iri).as_py():
+            return column
+        codes = column.dictionary_encode()
+        written = pa.array(list(map(prefixes.contract, codes.dictionary.to_pylist())), column.type)
+        return written.take(codes.indices)
+
+    tables = _with_ids(tables, contract)
+    return replace(tables, prefixes={**tables.prefixes, **prefixes.used})
+
+
+def _rewritten(tables: Tables, rules: Sequence[tuple[str, str]]) -> Tables:
+    """Replace patterns in all ids, in this order: RE2 patterns, and replacements in which ``\\1`` is a group."""
+
+    def rewrite(column: pa.Array) -> pa.Array:
+        for pattern, replacement in rules:
+            column = pc.replace_substring_regex(column, pattern, replacement)
+        return column
+
+    return _with_ids(tables, rewrite)
+
+
+def _with_ids(tables: Tables, write: Callable[[pa.Array], pa.Array]) -> Tables:
+    """Replace the columns of ids; ``write`` gets the values of a column without nulls."""
+
+    def written(table: pa.Table, *names: str) -> pa.Table:
+        for name in names:
+            place, column = table.schema.get_field_index(name), table[name].combine_chunks()
+            is_list = pa.types.is_list(column.type)
+            old = column.flatten() if is_list else column
+            new = write(old)
+            if new is not old:
+                if is_list:
+                    sizes = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+                    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+                    new = pa.ListArray.from_arrays(pa.array(offsets), new, type=column.type)
+                table = table.set_column(place, table.schema.field(place), new)
+        return table
+
+    return replace(
+        tables,
+        concepts=written(tables.concepts, "id", "xrefs", "parents", "replaced_by"),
+        names=written(tables.names, "concept_id"),
+        redirects=written(tables.redirects, "old", "new"),
+    )
 
 
 class TableBuilder:
@@ -91,6 +178,7 @@ class TableBuilder:
     def __init__(self) -> None:
         self.version: str | None = None
         self.licence: str | None = None
+        self.prefixes: Mapping[str, str] = {}
         self._concepts: dict[str, dict[str, Any]] = {}
         self._names: dict[tuple[str, str, str], str] = {}
         self._redirects: dict[tuple[str, str], None] = {}
@@ -172,4 +260,5 @@ class TableBuilder:
             redirects=pa.Table.from_pydict(redirects, schema=REDIRECT_SCHEMA),
             version=self.version,
             licence=self.licence,
+            prefixes=dict(self.prefixes),
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import UnknownNameError
+from nymlink.core.prefixes import Prefixes, common_name, is_iri
 from nymlink.text.normalise import normalise
 from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary import vocabulary_folder
 from nymlink.vocabulary.columns import Columns, assemble, disassemble
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, Source, matching_languages
-from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.tables import Tables, with_common_prefixes
 
 
 class Vocabulary:
@@ -57,13 +60,16 @@ class Vocabulary:
     ) -> Vocabulary:
         """Join sources into a vocabulary, in memory.
 
+        A prefix that two sources declare for different namespaces is not used in ids of the later source.
+
         Args:
             parts: each source and its tables, in order of precedence.
             repeats: whether to keep a repeated name of a concept once per source.
             settings: reading options of the sources.
         """
-        columns = assemble([(source.name, tables) for source, tables in parts], repeats=repeats)
-        return cls(columns, [source for source, _ in parts], settings)
+        joined = with_common_prefixes(parts)
+        columns = assemble([(source.name, tables) for source, tables in joined], repeats=repeats)
+        return cls(columns, [source for source, _ in joined], settings)
 
     def extended(self, source: Source, tables: Tables) -> Vocabulary:
         """Return this vocabulary with another source added."""
@@ -72,7 +78,12 @@ class Vocabulary:
     def parts(self) -> list[tuple[Source, Tables]]:
         """Split the vocabulary into its sources and their tables; the inverse of :meth:`of`."""
         tables = disassemble(self.columns, [source.name for source in self.sources])
-        return [(source, own) for source, (_, own) in zip(self.sources, tables, strict=True)]
+        # The redirects of all sources are with the first one.
+        shared = self.prefixes
+        return [
+            (replace(source, prefixes=shared), replace(own, prefixes=shared))
+            for source, (_, own) in zip(self.sources, tables, strict=True)
+        ]
 
     @classmethod
     def load(cls, directory: str | Path) -> Vocabulary:
@@ -90,6 +101,11 @@ class Vocabulary:
             OutputError: it cannot be written; nothing is left behind.
         """
         vocabulary_folder.save(self.columns, self.sources, Path(directory), settings=self.settings)
+
+    @property
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes of ids that only the sources declare, and their namespaces."""
+        return {name: namespace for source in self.sources for name, namespace in source.prefixes.items()}
 
     def __len__(self) -> int:
         """Count the concepts."""
@@ -203,8 +219,39 @@ class Vocabulary:
     def resolve(self, concept_id: str) -> tuple[str, ...]:
         """Resolve an id to the ids of live concepts, through alternate ids and replacements.
 
-        If no live concept is reached, return the obsolete concepts reached last; for an unknown id, nothing.
+        The id may be written in another way than in the vocabulary: as an IRI, ``mondo:0005068``,
+        ``MONDO_0005068``. If no live concept is reached, return the obsolete concepts reached last; for an unknown
+        id, nothing.
         """
+        return next(filter(None, map(self._resolve, (concept_id, *self._other_spellings(concept_id)))), ())
+
+    def _other_spellings(self, concept_id: str) -> Iterator[str]:
+        """Yield an id as the ids of this vocabulary may be written."""
+        known = Prefixes.recorded(self.prefixes)
+        curie = known.contract(concept_id.strip())
+        yield curie
+        if is_iri(curie):
+            return
+        name, sign, local = curie.partition(":") if ":" in curie else curie.rpartition("_")
+        if not sign or not name or not local:
+            return
+        yield from (f"{own}:{local}" for own in self.id_prefixes.get(common_name(name), ()))
+        yield from (f"{name}_{local}", f"{name.upper()}_{local}")
+        if (iri := known.expand(f"{name}:{local}")) is not None:
+            yield iri
+
+    @cached_property
+    def id_prefixes(self) -> dict[str, list[str]]:
+        """The prefixes of ids, alternate ones too: what is common to all spellings → the spellings here."""
+        found: dict[str, list[str]] = {}
+        for ids in (self.columns.concepts["id"], self.columns.redirects["old"]):
+            parts = pc.extract_regex(ids.cast(pa.large_string()), r"^(?P<prefix>[^:]+):")
+            for prefix in pc.unique(pc.struct_field(parts, "prefix")).to_pylist():
+                if prefix is not None and prefix not in (known := found.setdefault(common_name(prefix), [])):
+                    known.append(prefix)
+        return found
+
+    def _resolve(self, concept_id: str) -> tuple[str, ...]:
         concepts = self.columns.concepts
         live: dict[str, None] = {}
         last: tuple[str, ...] = ()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from functools import partial
-from typing import Any, Final, TextIO
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final, NamedTuple, TextIO
 from uuid import UUID
 
+from nymlink.core.prefixes import Prefixes, is_iri, known
 from nymlink.linking.link import Relation, Review
-from nymlink.linking.writers.sssom import Target, Term, TermWriter, prefix, split_curie
+from nymlink.linking.writers.sssom import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 _RELATIONSHIPS: Final[Mapping[Relation, str]] = {
@@ -37,6 +39,26 @@ _PROPERTIES: Final = [
 ]
 
 
+_TABLE: Final = files("nymlink.linking.writers") / "data" / "code_systems.tsv"
+_NO_CONCEPT: Final = "no concept"
+_UNKNOWN: Final = ""
+_IRIS: Final = "urn:ietf:rfc:3986"
+"""The code system whose codes are IRIs."""
+
+
+class _System(NamedTuple):
+    """The URI of a code system, and whether its codes include the prefix ("HP:0001250")."""
+
+    uri: str
+    is_in_code: bool
+
+
+@cache
+def _systems() -> dict[str, _System]:
+    rows = (line.split("\t") for line in _TABLE.read_text(encoding="utf-8").splitlines()[1:])
+    return {name.casefold(): _System(uri, code == "curie") for name, uri, code, _ in rows}
+
+
 class ConceptMapWriter(TermWriter):
     """Collects terms, and writes one ConceptMap when it is closed.
 
@@ -53,6 +75,7 @@ class ConceptMapWriter(TermWriter):
         self._title = info.title or "terms"
         sources = () if info.vocabulary is None else info.vocabulary.sources
         self._source = sources[0].name if len(sources) == 1 else ""
+        self._prefixes = Prefixes.recorded({} if info.vocabulary is None else info.vocabulary.prefixes)
 
     def write_terms(self, terms: list[Term]) -> None:
         groups: dict[str, list[dict[str, Any]]] = {}
@@ -60,11 +83,11 @@ class ConceptMapWriter(TermWriter):
             for system, element in self._elements(term):
                 groups.setdefault(system, []).append(element)
         # If there is only one system, terms without a concept go into its group.
-        nothing = groups.pop("", [])
+        nothing = groups.pop(_NO_CONCEPT, [])
         if len(groups) == 1:
             next(iter(groups.values())).extend(nothing)
         elif nothing:
-            groups[""] = nothing
+            groups[_UNKNOWN] = [*groups.pop(_UNKNOWN, []), *nothing]
         value = {
             "resourceType": "ConceptMap",
             "url": "",
@@ -86,20 +109,32 @@ class ConceptMapWriter(TermWriter):
         self._out.write(text + "\n")
 
     def _elements(self, term: Term) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield each system that a term is mapped to, with the element; an empty system for no concept."""
+        """Yield each system that a term is mapped to, with the element."""
         systems: dict[str, list[dict[str, Any]]] = {}
         for target in term.targets():
-            name, local = split_curie(target.candidate.concept_id, self._source)
-            row = prefix(name)
-            code = f"{row.name}:{local}" if row.is_in_code else local
-            described = self._target(_code(code), target)
-            systems.setdefault(row.system, []).append(described)
+            system, code = self._system(target.candidate.concept_id)
+            systems.setdefault(system, []).append(self._target(_code(code), target))
         element = {"code": _code(term.code), "display": term.name}
         for system, targets in systems.items():
             yield system, {**element, "target": targets}
         if not systems:
             unmatched = {"noMap": True} if self._is_r5 else {"target": [{"equivalence": "unmatched"}]}
-            yield "", {**element, **unmatched}
+            yield _NO_CONCEPT, {**element, **unmatched}
+
+    def _system(self, concept_id: str) -> tuple[str, str]:
+        """Return the code system and the code of a concept; the whole id is the code in an unknown system."""
+        if is_iri(concept_id):
+            return _IRIS, concept_id
+        name, colon, local = concept_id.partition(":")
+        if not colon:
+            name, local = self._source, concept_id
+        prefix = known(name)
+        names = (name, "" if prefix is None else prefix.name)
+        system = next((_systems()[each.casefold()] for each in names if each.casefold() in _systems()), None)
+        if system is None:
+            namespace = self._prefixes.namespace(name)
+            return (_UNKNOWN, concept_id) if namespace is None else (namespace, local)
+        return system.uri, f"{name}:{local}" if system.is_in_code else local
 
     def _target(self, code: str, target: Target) -> dict[str, Any]:
         candidate, link = target.candidate, target.link

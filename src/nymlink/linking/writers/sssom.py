@@ -13,12 +13,11 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
-from typing import Final, NamedTuple, TextIO
+from typing import Final, TextIO
 from uuid import UUID
 
+from nymlink.core.prefixes import UNKNOWN, Prefixes, divide, is_iri
 from nymlink.linking.candidates import DICTIONARY, WRITING
 from nymlink.linking.link import Candidate, Link, Relation, Review
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
@@ -54,47 +53,6 @@ def _is_name(candidate: Candidate, link: Link) -> bool:
     if DICTIONARY in candidate.parts:
         return normalise(link.mention.text) == normalise(candidate.matched.text)
     return WRITING in candidate.parts
-
-
-_TABLE: Final = files("nymlink.linking.writers") / "data" / "prefixes.tsv"
-
-
-class Prefix(NamedTuple):
-    """A row of the table of prefixes.
-
-    Attributes:
-        name: the prefix in ids ("MONDO").
-        iri: the IRI that the prefix stands for.
-        system: the URI of the code system in FHIR.
-        is_in_code: whether codes of that system include the prefix ("HP:0001250").
-    """
-
-    name: str
-    iri: str
-    system: str
-    is_in_code: bool
-
-
-def split_curie(concept_id: str, source: str) -> tuple[str, str]:
-    """Divide an id into prefix and rest; without a prefix, the name of its source is the prefix."""
-    prefix, colon, local = concept_id.partition(":")
-    if colon and prefix and local and not local.startswith("//") and " " not in prefix:
-        return prefix, local
-    return source or "nymlink", concept_id
-
-
-def prefix(name: str) -> Prefix:
-    """Look a prefix up; a prefix that the table lacks gets its IRI from Bioregistry."""
-    known = _table().get(name.casefold())
-    iri = f"https://bioregistry.io/{name}:"
-    return Prefix(name, iri, iri, False) if known is None else known._replace(name=name)
-
-
-@cache
-def _table() -> dict[str, Prefix]:
-    lines = _TABLE.read_text(encoding="utf-8").splitlines()[1:]
-    rows = (line.split("\t") for line in lines)
-    return {name.casefold(): Prefix(name, iri, system, code == "curie") for name, iri, system, code, _ in rows}
 
 
 _COUNT: Final = re.compile(r"\s*[0-9]{1,12}\s*")
@@ -251,6 +209,7 @@ class SssomWriter(TermWriter):
         self._licence = _licence({source.licence for source in sources})
         self._version = sources[0].version if len(sources) == 1 else None
         self._prefixes = dict(_OWN_PREFIXES)
+        self._declared = Prefixes.recorded({} if info.vocabulary is None else info.vocabulary.prefixes)
 
     def write_terms(self, terms: list[Term]) -> None:
         rows = [row for term in terms for row in self._rows(term)]
@@ -302,9 +261,20 @@ class SssomWriter(TermWriter):
         }
 
     def _curie(self, concept_id: str) -> str:
-        name, local = split_curie(concept_id, self._source)
-        name = re.sub(r"[^\w.-]", "_", name)
-        self._prefixes.setdefault(name, prefix(name).iri)
+        """Write an id as a CURIE with a declared prefix, because SSSOM/TSV allows no other ids."""
+        if is_iri(concept_id):
+            namespace, local = divide(concept_id)
+            # The same in every file.
+            name = f"ns{int.from_bytes(hashlib.sha256(namespace.encode()).digest()[:4])}"
+        else:
+            name, local = concept_id.partition(":")[::2]
+            if not local or " " in name:
+                # The source is the namespace of an id without a prefix.
+                name, local = self._source or "nymlink", concept_id
+            name = re.sub(r"[^\w.-]", "_", name)
+            # No address: nothing is known of the prefix, and the format requires an IRI.
+            namespace = self._declared.namespace(name) or f"{UNKNOWN}{name}:"
+        self._prefixes.setdefault(name, namespace)
         return f"{name}:{_SPACE.sub('_', local)}"
 
     def _metadata(self, body: str) -> Iterator[str]:

@@ -91,8 +91,9 @@ class Types:
             members = np.zeros(len(self._vocabulary), np.bool_)
             members[pc.list_parent_indices(lists).to_numpy()[with_type]] = True
             return members
+        current = self._vocabulary.resolve(type_id)
         try:
-            return descendants(self._vocabulary, [type_id])
+            return descendants(self._vocabulary, current) if current else None
         except UnknownNameError:
             return None
 
@@ -157,9 +158,9 @@ class Properties:
         self._children = children
         properties = (
             Property(
-                "parents", "Parents", "Parent concepts", self._parents, _is_concept, self._find_children, True
+                "parents", "Parents", "Parent concepts", self._parents, self._is_concept, self._find_children, True
             ),
-            Property("children", "Children", "Child concepts", self._below, _is_concept, of_concepts=True),
+            Property("children", "Children", "Child concepts", self._below, self._is_concept, of_concepts=True),
             Property("xrefs", "Cross-references", "External ids", self._xrefs, _is_id, self._find_by_xref),
             Property("synonyms", "Synonyms", "All names", self._synonyms, _is_name, self._find_by_name),
             Property("language", "Languages", "Languages of the names", self._languages, _is_language),
@@ -206,10 +207,12 @@ class Properties:
         definition = self._vocabulary.concept(row).definition
         return [] if definition is None else [Value(definition)]
 
+    def _is_concept(self, wanted: str, values: Sequence[Value]) -> bool:
+        ids, name = (wanted, *self._vocabulary.resolve(wanted)), normalise(wanted)
+        return any(value.concept_id in ids or name == normalise(value.text) for value in values)
+
     def _find_children(self, value: str) -> Sequence[int]:
-        parents = (
-            [value] if value in self._vocabulary else [name.concept_id for name in self._vocabulary.find(value)]
-        )
+        parents = self._vocabulary.resolve(value) or [name.concept_id for name in self._vocabulary.find(value)]
         return [row for parent in dict.fromkeys(parents) for row in self._children.owners(parent)][:_FOUND]
 
     def _find_by_xref(self, value: str) -> Sequence[int]:
@@ -222,11 +225,6 @@ class Properties:
 
 def _key(xref: str) -> str:
     return ":".join(canonical(xref.strip())).casefold()
-
-
-def _is_concept(wanted: str, values: Sequence[Value]) -> bool:
-    name = normalise(wanted)
-    return any(wanted == value.concept_id or name == normalise(value.text) for value in values)
 
 
 def _is_id(wanted: str, values: Sequence[Value]) -> bool:

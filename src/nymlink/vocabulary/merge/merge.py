@@ -13,12 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
+from nymlink.core.prefixes import Prefixes
 from nymlink.vocabulary.concepts import unused_name
 from nymlink.vocabulary.mappings import MappingSet
 from nymlink.vocabulary.merge.clustering import Clusters, cluster, rewrite
 from nymlink.vocabulary.merge.evidence import ConceptNames, EquivalenceClaims, weigh
 from nymlink.vocabulary.merge.identifiers import LiveConcepts, canonical
-from nymlink.vocabulary.tables import SourceTables
+from nymlink.vocabulary.tables import SourceTables, with_common_prefixes
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _CAP: Final = 50
@@ -155,7 +156,7 @@ def merge(
     _check_ids(parts)
     unmerged = Vocabulary.of(*parts, repeats=True)
     concepts = LiveConcepts(unmerged)
-    claims = EquivalenceClaims(unmerged, concepts, mapping_sets)
+    claims = EquivalenceClaims(unmerged, concepts, [_in_terms_of(unmerged, each) for each in mapping_sets])
     rows_in_claims = claims.rows()
     names = ConceptNames(unmerged, concepts, rows_in_claims)
     clusters = cluster(
@@ -187,6 +188,26 @@ def merge(
     )
 
 
+def _in_terms_of(vocabulary: Vocabulary, mapping_set: MappingSet) -> MappingSet:
+    """Write the ids of mappings with the prefixes of a vocabulary."""
+    own, known = Prefixes.recorded(mapping_set.prefixes), Prefixes.recorded(vocabulary.prefixes)
+    taken = {name.casefold() for name in vocabulary.prefixes}
+    if not taken:
+        return mapping_set
+
+    def written(concept_id: str) -> str:
+        name = concept_id.partition(":")[0]
+        iri = own.expand(concept_id) if name in mapping_set.prefixes else None
+        curie = known.contract(iri or concept_id)
+        return concept_id if curie == iri and name.casefold() not in taken else curie
+
+    rewritten = (
+        replace(each, subject_id=written(each.subject_id), object_id=written(each.object_id))
+        for each in mapping_set.mappings
+    )
+    return replace(mapping_set, mappings=tuple(rewritten))
+
+
 def _parts(vocabularies: Sequence[Vocabulary]) -> list[SourceTables]:
     """Collect the sources of all vocabularies, with distinct names."""
     if not vocabularies:
@@ -201,7 +222,7 @@ def _parts(vocabularies: Sequence[Vocabulary]) -> list[SourceTables]:
                     "give it once, or merge from the sources themselves"
                 )
             parts.append((replace(source, name=unused_name(source.name, used)), tables))
-    return parts
+    return with_common_prefixes(parts)
 
 
 def _check_ids(parts: Sequence[SourceTables]) -> None:

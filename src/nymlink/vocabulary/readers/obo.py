@@ -17,6 +17,7 @@ from typing import Any, Final
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.files import read_lines
 from nymlink.core.language_codes import normalise_language
+from nymlink.core.prefixes import Prefixes
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.registry import Format
 from nymlink.vocabulary.concepts import ReadOptions
@@ -29,7 +30,6 @@ from nymlink.vocabulary.readers.oboinowl import (
     SynonymTypes,
     Term,
     build_tables,
-    curie,
 )
 from nymlink.vocabulary.tables import Tables
 
@@ -204,32 +204,29 @@ _SYNONYM_TAGS: Final = frozenset({"synonym", *_SCOPE_OF_OLD_TAG})
 _LICENCE: Final = re.compile(r"\S*[:/]licen[sc]e", re.IGNORECASE)
 
 
-def _id(value: str) -> str:
-    return curie(reference(value))
-
-
 _VALUES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     "name": ("labels", unquoted),
     "namespace": ("namespaces", unquoted),
-    "is_a": ("parents", _id),
-    "alt_id": ("alternate_ids", _id),
-    "replaced_by": ("replaced_by", _id),
+    "is_a": ("parents", reference),
+    "alt_id": ("alternate_ids", reference),
+    "replaced_by": ("replaced_by", reference),
     "xref": ("xrefs", reference),
     "xref_analog": ("xrefs", reference),
     "xref_unk": ("xrefs", reference),
-    "equivalent_to": ("xrefs", _id),
+    "equivalent_to": ("xrefs", reference),
 }
-"""Tag of a simple value → field of a term, and parser of the value."""
+"""Tag of a simple value → field of a term, and parser of the value; :func:`reference` is that of ids."""
 
 
 class _Parser:
     """Parser of one file, line by line, with its header and terms so far."""
 
-    def __init__(self, path: Path, problems: Problems) -> None:
+    def __init__(self, path: Path, prefixes: Prefixes, problems: Problems) -> None:
+        self.prefixes = prefixes
         self.terms: dict[str, Term] = {}
         self.header: dict[str, str] = {}
         self.synonym_types: dict[str, str] = {}
-        self._prefixes = {"skos": SKOS, "oboInOwl": IN_OWL}
+        self._namespaces = {"skos": SKOS, "oboInOwl": IN_OWL}
         self._path = path
         self._problems = problems
         self._stanza = "header"
@@ -279,7 +276,8 @@ class _Parser:
             self.header.setdefault(key, text[0] if text else unquoted(rest).partition(" ")[0])
         elif tag == "idspace":
             prefix, _, rest = unquoted(value).partition(" ")
-            self._prefixes[prefix] = rest.strip().partition(" ")[0]
+            self._namespaces[prefix] = rest.strip().partition(" ")[0]
+            self.prefixes.declare(prefix, self._namespaces[prefix])
         else:
             self.header.setdefault(tag, unquoted(value))
 
@@ -311,14 +309,14 @@ class _Parser:
             text = read(value)
             if not text:
                 return f"the tag {tag!r} has no value"
-            getattr(term, field).append(text)
+            getattr(term, field).append(self.prefixes.read(text) if read is reference else text)
         elif tag in _SYNONYM_TAGS:
             synonym = parse_synonym(value, scope=_SCOPE_OF_OLD_TAG.get(tag))
             if synonym is None:
                 return 'a synonym that is not of the form "text" SCOPE TYPE [xrefs]'
             term.synonyms.append(synonym)
         elif tag == "id":
-            id_ = curie(unquoted(value))
+            id_ = self.prefixes.read(unquoted(value))
             if not id_:
                 return "the id is empty"
             self._identify(number, id_)
@@ -336,12 +334,12 @@ class _Parser:
         return None
 
     def _property_value(self, value: str) -> None:
-        """Add a cross-reference: an id, an IRI, or a text in quotation marks, kept verbatim."""
+        """Add a cross-reference: an id, an IRI, or either in quotation marks."""
         name, _, rest = value.partition(" ")
         prefix, colon, local = unescape(name).partition(":")
-        if f"{self._prefixes.get(prefix, prefix + colon)}{local}" in XREF_PROPERTIES:
+        if f"{self._namespaces.get(prefix, prefix + colon)}{local}" in XREF_PROPERTIES:
             text = quoted(rest.strip())
-            target = text[0].strip() if text else curie(unquoted(rest).partition(" ")[0])
+            target = self.prefixes.read(text[0].strip() if text else unquoted(rest).partition(" ")[0])
             if target:
                 self._term.xrefs.append(target)
 
@@ -353,10 +351,11 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     if options.strict:
         refuse_violations(path)
-    parser = _Parser(path, problems)
+    parser = _Parser(path, options.new_prefixes(), problems)
     for number, line in read_lines(path, problems):
         parser.line(number, line)
     parser.close()
+    parser.prefixes.report(path, problems)
     if not parser.terms:
         raise InputError("no [Term] that could be used: is this an OBO file?", path=path)
     default_namespace = parser.header.get("default-namespace")
@@ -369,6 +368,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         options,
         version=parser.header.get("data-version") or parser.header.get("owl:versionInfo"),
         licence=parser.header.get("licence"),
+        prefixes=parser.prefixes,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_files import read_json
+from nymlink.core.prefixes import Prefixes, contract
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.vocabulary.concepts import ReadOptions
@@ -25,7 +26,6 @@ from nymlink.vocabulary.readers.oboinowl import (
     SynonymTypes,
     Term,
     build_tables,
-    curie,
 )
 from nymlink.vocabulary.tables import Tables
 
@@ -48,15 +48,18 @@ class Graph:
         content: the parsed JSON of the graph.
         where: its place in the file, for reports.
         path: the file.
+        prefixes: the prefixes of the file.
         problems: receives parts that cannot be used, with their index in the JSON instead of a line number.
     """
 
-    def __init__(self, content: Mapping[str, Any], where: str, path: Path, problems: Problems) -> None:
+    def __init__(
+        self, content: Mapping[str, Any], where: str, path: Path, prefixes: Prefixes, problems: Problems
+    ) -> None:
+        self._prefixes = prefixes
         self._path = path
         self._problems = problems
         self._where = where
         self._content = content
-        self._own_prefix = re.split("[/#]", _string(self._content.get("id")))[-1].partition(".")[0]
         self.version: str | None = None
         self.licence: str | None = None
         self._namespace: str | None = None
@@ -94,14 +97,14 @@ class Graph:
             # A node without a type is a class if the graph uses it as one, or if no node has a type.
             is_class = iri in classes or not (any(types) or iri in properties)
             if node.get("type", "CLASS" if is_class else "") != "CLASS":
-                synonym_types[curie(iri)] = label or ""
+                synonym_types[contract(iri)] = label or ""
             elif (label or node.get("meta")) and not iri.startswith(_OWL):
                 if iri in seen:
                     self._problems.repair(
                         self._path, None, f"{where} is a second node {iri[:80]}: merged with the first"
                     )
                 seen.add(iri)
-                id_ = curie(iri, own_prefix=self._own_prefix)
+                id_ = self._prefixes.contract(iri)
                 term = terms.setdefault(id_, Term(id_))
                 if label:
                     term.labels.append(label)
@@ -110,15 +113,15 @@ class Graph:
     def connect(self, terms: Mapping[str, Term]) -> None:
         """Add the parents of terms and the references between equivalent ones."""
         for child, relation, parent in self._edges(report=True):
-            term = terms.get(curie(child, own_prefix=self._own_prefix))
+            term = terms.get(self._prefixes.contract(child))
             if term and _PARENT.fullmatch(relation) and not parent.startswith(_OWL):
-                term.parents.append(curie(parent, own_prefix=self._own_prefix))
+                term.parents.append(self._prefixes.contract(parent))
         for place, group in enumerate(_list(self._content.get("equivalentNodesSets"))):
             ids = _mapping(group).get("nodeIds")
             if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
                 self._problems.reject(self._path, None, f"{self._where}.equivalentNodesSets[{place}] has no ids")
                 continue
-            equal = [curie(id_, own_prefix=self._own_prefix) for id_ in ids]
+            equal = [self._prefixes.contract(id_) for id_ in ids]
             for id_ in equal:
                 if id_ in terms:
                     terms[id_].xrefs.extend(other for other in equal if other != id_)
@@ -163,16 +166,16 @@ class Graph:
                 self._problems.reject(self._path, None, f"{where}.meta.synonyms[{place}] has no text or scope")
             else:
                 term.synonyms.append(synonym)
-        term.xrefs.extend(value for _, value in self._values(meta, "xrefs", where))
+        term.xrefs.extend(self._prefixes.contract(value) for _, value in self._values(meta, "xrefs", where))
         for pred, value in self._values(meta, "basicPropertyValues", where):
             if pred == _NAMESPACE:
                 term.namespaces.append(value)
             elif pred == _ALTERNATE_ID:
-                term.alternate_ids.append(curie(value, own_prefix=self._own_prefix))
+                term.alternate_ids.append(self._prefixes.contract(value))
             elif pred == _REPLACED_BY:
-                term.replaced_by.append(curie(value, own_prefix=self._own_prefix))
+                term.replaced_by.append(self._prefixes.contract(value))
             elif pred in XREF_PROPERTIES:
-                term.xrefs.append(curie(value, own_prefix=self._own_prefix))
+                term.xrefs.append(self._prefixes.contract(value))
         if self._namespace and not term.namespaces:
             term.namespaces.append(self._namespace)
 
@@ -183,7 +186,7 @@ class Graph:
             return None
         type_ = fields.get("synonymType")
         return Synonym(
-            text=fields["val"], scope=match[1].upper(), type=curie(type_) if isinstance(type_, str) else None
+            text=fields["val"], scope=match[1].upper(), type=contract(type_) if isinstance(type_, str) else None
         )
 
     def _values(self, meta: Mapping[str, Any], key: str, where: str) -> Iterator[tuple[str, str]]:
@@ -214,12 +217,13 @@ def _list(value: Any) -> list[Any]:
 _SIGN: Final = re.compile(r'\s*\{.*"graphs"\s*:', re.DOTALL)
 
 
-def _load(path: Path, problems: Problems) -> list[Any]:
+def _load(path: Path, problems: Problems) -> tuple[list[Any], Mapping[str, Any]]:
+    """Load the graphs and the JSON-LD context of a file."""
     document = read_json(path, problems, instead="use the OBO or OWL file")
     graphs = document.get("graphs") if isinstance(document, dict) else None
     if not isinstance(graphs, list):
         raise InputError("the file has no list 'graphs': is this OBO Graphs JSON?", path=path)
-    return graphs
+    return graphs, _mapping(document.get("@context"))
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -227,9 +231,12 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    contents = _load(path, problems)
+    contents, context = _load(path, problems)
+    prefixes = options.new_prefixes()
+    for name, term in context.items():
+        prefixes.declare(name, _string(_mapping(term).get("@id") or term))
     graphs = [
-        Graph(content, f"graphs[{place}]", path, problems)
+        Graph(content, f"graphs[{place}]", path, prefixes, problems)
         for place, content in enumerate(contents)
         if isinstance(content, dict)
     ]
@@ -240,6 +247,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         graph.collect(terms, synonym_types, classes)
     for graph in graphs:
         graph.connect(terms)
+    prefixes.report(path, problems)
     if not terms:
         raise InputError("no node in the file is a class with a label", path=path)
     return build_tables(
@@ -248,6 +256,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         options,
         version=next((graph.version for graph in graphs if graph.version), None),
         licence=next((graph.licence for graph in graphs if graph.licence), None),
+        prefixes=prefixes,
     )
 
 

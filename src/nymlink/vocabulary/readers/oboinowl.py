@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from nymlink.core.prefixes import Prefixes
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.language_filter import LanguageFilter, split_language_tag
 from nymlink.vocabulary.tables import TableBuilder, Tables
@@ -43,11 +44,6 @@ IN_OWL: Final = "http://www.geneontology.org/formats/oboInOwl#"
 XREF_PROPERTIES: Final = frozenset({f"{SKOS}exactMatch", f"{IN_OWL}hasDbXref"})
 """IRIs of the properties for cross-references. The objects of closeMatch and similar properties are not the
 same."""
-
-_CURIE_SEGMENT: Final = re.compile(r"[A-Za-z][\w.-]*:\S+")
-_UNDERSCORED_SEGMENT: Final = re.compile(
-    r"(?=[\w.-]+\Z)(?P<prefix>[A-Za-z][\w.-]*)_(?P<local>[A-Za-z.-]*[0-9][\w.-]*)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +120,7 @@ def build_tables(
     *,
     version: str | None,
     licence: str | None,
+    prefixes: Prefixes,
 ) -> Tables:
     """Turn terms into concepts, names and redirects.
 
@@ -136,6 +133,7 @@ def build_tables(
     builder = TableBuilder()
     builder.version = version
     builder.licence = licence
+    builder.prefixes = prefixes.used
     alternates = {alternate for term in terms.values() for alternate in term.alternate_ids}
     languages = LanguageFilter(options)
     for term in terms.values():
@@ -163,26 +161,3 @@ def build_tables(
         for alternate in term.alternate_ids:
             builder.redirect(alternate, term.id)
     return builder.build()
-
-
-def curie(identifier: str, *, own_prefix: str = "") -> str:
-    """Write an IRI as a CURIE; any other id is returned unchanged.
-
-    ``http://purl.obolibrary.org/obo/DOID_8718`` → ``DOID:8718``, ``http://www.orpha.net/ORDO/Orphanet_124`` →
-    ``Orphanet:124``, ``https://bioregistry.io/gard:1`` → ``gard:1``. The last segment must look like a prefix and
-    a local part with a digit in it, or follow a segment that is ``own_prefix`` (``…/cvx/01`` → ``cvx:01``).
-
-    Args:
-        identifier: an IRI or any other id.
-        own_prefix: short name of its ontology.
-    """
-    if "://" not in identifier:
-        return identifier
-    *_, base, segment = ["", *re.split("[/#]", identifier)]
-    if match := _UNDERSCORED_SEGMENT.fullmatch(segment):
-        return f"{match['prefix']}:{match['local']}"
-    if _CURIE_SEGMENT.fullmatch(segment):
-        return segment
-    if segment and own_prefix and base.lower() == own_prefix.lower():
-        return f"{base}:{segment}"
-    return identifier

@@ -385,6 +385,13 @@ REAL = [
 ]
 
 
+NAMESPACES = {
+    "http://linkedlifedata.com/resource/umls/id/": "UMLS:",
+    "http://oncotree.mskcc.org/api/tumorTypes/search/code/": "oncotree:",
+}
+"""Those of ids that MONDO's file of equivalencies has as IRIs."""
+
+
 def _check_against_lines(path: Path) -> Tables:
     problems = Problems()
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
@@ -399,6 +406,8 @@ def _check_against_lines(path: Path) -> Tables:
     for line in lines:
         tag, _, value = line.partition(": ")
         if tag == "id":
+            for namespace, prefix in NAMESPACES.items():
+                value = value.replace(namespace, prefix)
             found = by_id[value] = {"name": set(), "is_a": set()}
         elif tag == "is_a":
             found["is_a"].add(value.split(" ")[0])

@@ -17,7 +17,6 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import obo
 from nymlink.vocabulary.readers.obographs import FORMAT
-from nymlink.vocabulary.readers.oboinowl import curie
 from nymlink.vocabulary.tables import Tables
 
 OBO = "http://purl.obolibrary.org/obo/"
@@ -280,29 +279,6 @@ def test_half_a_character_is_replaced(tmp_path: Path) -> None:
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
     assert [name[1] for name in names(tables)] == ["a\U0001f9ecb \\ud800 ...", "c\ufffdd"]
     assert [problem.line for problem in problems.first] == [text.count("\n", 0, text.index("c?d")) + 1]
-
-
-@pytest.mark.parametrize(
-    ("iri", "expected"),
-    [
-        (OBO + "DOID_8718", "DOID:8718"),
-        (OBO + "NCIT_C3262", "NCIT:C3262"),
-        (OBO + "APOLLO_SV_00000008", "APOLLO_SV:00000008"),
-        ("http://www.orpha.net/ORDO/Orphanet_124", "Orphanet:124"),
-        ("http://www.orpha.net/ORDO/Orphanet_C017", "Orphanet:C017"),
-        ("http://www.ebi.ac.uk/efo/EFO_0000400", "EFO:0000400"),
-        ("http://example.org/onto#EX_1", "EX:1"),
-        ("https://bioregistry.io/gard:1", "gard:1"),
-        ("https://biopragmatics.github.io/providers/cvx/01", "cvx:01"),
-        ("http://snomed.info/id/22298006", "http://snomed.info/id/22298006"),
-        (OBO + "doid#has_symptom", OBO + "doid#has_symptom"),
-        ("https://example.org/", "https://example.org/"),
-        ("MESH:D009203", "MESH:D009203"),
-        ("a_1", "a_1"),
-    ],
-)
-def test_iris_become_curies(iri: str, expected: str) -> None:
-    assert curie(iri, own_prefix="cvx") == expected
 
 
 REAL = {

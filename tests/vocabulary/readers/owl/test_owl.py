@@ -19,6 +19,7 @@ from nymlink.vocabulary.tables import Tables
 HEAD = """\
 <?xml version="1.0"?>
 <rdf:RDF xml:base="http://example.org/x.owl"
+     xmlns:T="http://example.org/x.owl#T_"
      xmlns:obo="http://purl.obolibrary.org/obo/"
      xmlns:owl="http://www.w3.org/2002/07/owl#"
      xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"

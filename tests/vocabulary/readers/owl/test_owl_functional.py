@@ -17,12 +17,12 @@ from nymlink.vocabulary.readers.owl.functional import FORMAT
 from nymlink.vocabulary.tables import Tables
 
 HEAD = """\
-Prefix(:=<http://example.org/>)
+Prefix(:=<http://purl.obolibrary.org/obo/>)
 Prefix(obo:=<http://purl.obolibrary.org/obo/>)
 Prefix(in:=<http://www.geneontology.org/formats/oboInOwl#>)
 Prefix(skos:=<http://www.w3.org/2004/02/skos/core#>)
 
-Ontology(<http://example.org/x.owl>
+Ontology(<http://purl.obolibrary.org/obo/x.owl>
 """
 
 
@@ -44,13 +44,13 @@ def concepts(tables: Tables) -> dict[str, dict[str, Any]]:
 
 def test_all_that_axioms_say(tmp_path: Path) -> None:
     problems = Problems()
-    head = HEAD.replace("x.owl>", "x.owl> <http://example.org/2024/x.owl>")
+    head = HEAD.replace("x.owl>", "x.owl> <http://purl.obolibrary.org/obo/2024/x.owl>")
     tables = read(
         tmp_path,
         r"""
-        Import(<http://example.org/y.owl>)
+        Import(<http://purl.obolibrary.org/obo/y.owl>)
         Annotation(<http://purl.org/dc/terms/license> <https://creativecommons.org/licenses/by/4.0/>)
-        Declaration(Class(:X_1)) Declaration(Class(<http://example.org/X_2>)) # two on a line
+        Declaration(Class(:X_1)) Declaration(Class(<http://purl.obolibrary.org/obo/X_2>)) # two on a line
         Declaration(AnnotationProperty(obo:bto#GE))
         AnnotationAssertion(rdfs:label obo:bto#GE "LANGUAGE GERMAN")
         # a comment with "quotes" and (brackets
@@ -97,7 +97,7 @@ of muscle.")
         ("X:1", "Herz", "de", "related"),
         ("X:2", "disease", "en", "preferred"),
     ]
-    assert tables.version == "http://example.org/2024/x.owl"
+    assert tables.version == "http://purl.obolibrary.org/obo/2024/x.owl"
     assert tables.licence == "https://creativecommons.org/licenses/by/4.0/"
 
 
@@ -111,7 +111,7 @@ of muscle.")
         'AnnotationAssertion rdfs:label :X_9 "x")',
         "Declaration(Class(:X_9)",
         "SubClassOf(:X_1)",
-        "Prefix(x=<http://example.org/>)",
+        "Prefix(x=<http://purl.obolibrary.org/obo/>)",
         "}{",
         "Declaration" + "(" * 5000,
     ],
@@ -156,7 +156,7 @@ def test_a_megabyte_of_open_brackets_takes_no_time(tmp_path: Path) -> None:
 
 def test_without_an_ontology_it_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Ontology"):
-        read(tmp_path, "", head="Prefix(:=<http://example.org/>)\n", end="")
+        read(tmp_path, "", head="Prefix(:=<http://purl.obolibrary.org/obo/>)\n", end="")
 
 
 @pytest.mark.parametrize(("reader", "file"), [(obo, "cvx.obo"), (rdf_xml, "cvx.owl.gz")])

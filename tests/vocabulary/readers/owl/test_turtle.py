@@ -16,7 +16,7 @@ from nymlink.vocabulary.readers.owl.turtle import FORMAT
 from nymlink.vocabulary.tables import Tables
 
 HEAD = """\
-@prefix : <http://example.org/> .
+@prefix : <http://purl.obolibrary.org/obo/> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix in: <http://www.geneontology.org/formats/oboInOwl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -44,8 +44,8 @@ def test_skos(tmp_path: Path) -> None:
     tables = read(
         tmp_path,
         r'''
-@base <http://example.org/base/> .
-<http://example.org/scheme> a skos:ConceptScheme ;
+@base <http://purl.obolibrary.org/obo/> .
+<http://purl.obolibrary.org/obo/scheme> a skos:ConceptScheme ;
     owl:versionInfo 1.5 ; <http://purl.org/dc/terms/license> <https://creativecommons.org/licenses/by/4.0/> .
 :X_1 a skos:Concept ; # a comment with "quotes
     skos:prefLabel "heart attack"@en, 'infarctus'@fr ;;
@@ -96,8 +96,8 @@ def test_skos(tmp_path: Path) -> None:
 
 def test_n_triples(tmp_path: Path) -> None:
     skos = "http://www.w3.org/2004/02/skos/core#"
-    body = f'<http://example.org/X_1> <{skos}prefLabel> "one"@en .\n'
-    body += f"<http://example.org/X_1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{skos}Concept> .\n"
+    body = f'<http://purl.obolibrary.org/obo/X_1> <{skos}prefLabel> "one"@en .\n'
+    body += f"<http://purl.obolibrary.org/obo/X_1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{skos}Concept> .\n"
     assert names(read(tmp_path, body, head="")) == [("X:1", "one", "en", "preferred")]
 
 
@@ -112,7 +112,7 @@ def test_n_triples(tmp_path: Path) -> None:
         '"x" skos:prefLabel "x" .',
         ':X_9 "x" "x" .',
         ':X_9 skos:prefLabel "x"\n',
-        "@prefix no <http://example.org/> .",
+        "@prefix no <http://purl.obolibrary.org/obo/> .",
         "}{ .",
         ":X_9 skos:note " + "[" * 5000 + " .",
     ],

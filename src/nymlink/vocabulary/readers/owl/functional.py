@@ -71,7 +71,7 @@ class FunctionalParser:
         (_, opening), (_, name), (_, equals), (kind, iri), (_, closing) = (scanner.take() for _ in range(5))
         if (opening, name[-1:], equals, kind, closing) != ("(", ":", "=", "iri", ")"):
             raise MalformedError("it is not of the form Prefix(name:=<IRI>)")
-        self._prefixes[name[:-1]] = iri[1:-1]
+        self._prefixes[name[:-1]] = self.statements.prefixes[name[:-1]] = iri[1:-1]
 
     def _open(self, scanner: Scanner) -> None:
         if scanner.take()[1] != "(":
@@ -177,7 +177,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         raise InputError("the file has no Ontology(: is this OWL functional-style syntax?", path=path)
     if not parser.closed:
         problems.reject(path, None, "the file ends before Ontology( is closed: is it complete?")
-    tables = parser.statements.tables(options)
+    tables = parser.statements.tables(options, path, problems)
     if tables is None:
         raise InputError("no class in the file has a name", path=path)
     return tables

@@ -67,6 +67,10 @@ class _Handler:
     literal_depth: int = 0
     open: list[_Element] = field(default_factory=list)
 
+    def declare(self, prefix: str | None, namespace: str) -> None:
+        # XML itself allows a prefix to change its meaning within a file.
+        self.statements.prefixes.setdefault(prefix or "", namespace)
+
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.parser.check_depth(len(self.open) + self.literal_depth)
         if self.literal_depth:
@@ -177,6 +181,7 @@ def parse_rdf_xml(path: Path, problems: Problems) -> Statements:
     """
     parser = XmlParser(path, problems, namespaces=True, longest_entity=_MAX_ENTITY)
     handler = _Handler(parser, path, problems, Statements())
+    parser.expat.StartNamespaceDeclHandler = handler.declare
     parser.expat.StartElementHandler = handler.start
     parser.expat.EndElementHandler = handler.end
     parser.expat.CharacterDataHandler = handler.text
@@ -196,7 +201,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    tables = parse_rdf_xml(path, problems).tables(options)
+    tables = parse_rdf_xml(path, problems).tables(options, path, problems)
     if tables is None:
         raise InputError("no class or SKOS concept in the file has a name", path=path)
     return tables

@@ -13,10 +13,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 from nymlink.core.language_codes import normalise_language
+from nymlink.core.prefixes import Prefixes, contract
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.oboinowl import (
@@ -27,7 +30,6 @@ from nymlink.vocabulary.readers.oboinowl import (
     SynonymTypes,
     Term,
     build_tables,
-    curie,
 )
 from nymlink.vocabulary.tables import Tables
 
@@ -105,9 +107,14 @@ class _Subject:
 
 
 class Statements:
-    """Statements of one file, in any order, from which tables are built."""
+    """Statements of one file, in any order, from which tables are built.
+
+    Attributes:
+        prefixes: the prefixes that the file declares, and their namespaces.
+    """
 
     def __init__(self) -> None:
+        self.prefixes: dict[str, str] = {}
         self._subjects: defaultdict[str, _Subject] = defaultdict(_Subject)
         self._roles: dict[str, str | None] = dict(ROLES)
         self._synonym_types: dict[tuple[str, str, str], str] = {}
@@ -144,47 +151,58 @@ class Statements:
         if source and predicate and target and type_:
             self.add_synonym_type(source, predicate, target, type_)
 
-    def tables(self, options: ReadOptions) -> Tables | None:
+    def tables(self, options: ReadOptions, path: Path, problems: Problems) -> Tables | None:
         """Build concepts, names and redirects; ``None`` if there is no concept.
+
+        Args:
+            options: options of the reader.
+            path: the file.
+            problems: receives prefixes that stand for something else elsewhere.
 
         Raises:
             InputError: a language in the options is not a language code.
         """
         for blank in [subject for subject in self._subjects if subject.startswith("_:")]:
             self.close(blank)
-        iri, header = self._header()
-        own_prefix = re.split("[/#]", iri.rstrip("/#"))[-1].partition(".")[0]
-        ids = {subject: curie(subject, own_prefix=own_prefix) for subject in self._subjects}
+        header = self._header()
+        prefixes = options.new_prefixes()
+        for name, namespace in self.prefixes.items():
+            prefixes.declare(name, namespace)
+        ids: dict[str, str] = {}
         terms: dict[str, Term] = {}
         synonym_types: dict[str, str] = {}
         default = LanguageFilter(options).default
         for subject, about in self._subjects.items():
             if not _is_class(about):
-                synonym_types[ids[subject]] = about.first("label") or ""
-            elif about.described and not subject.startswith(OWL):
+                synonym_types[contract(subject)] = about.first("label") or ""
+                continue
+            ids[subject] = prefixes.contract(subject)
+            if about.described and not subject.startswith(OWL):
                 term = terms.setdefault(ids[subject], Term(ids[subject]))
-                self._fill(term, subject, about, own_prefix=own_prefix, default=default)
+                self._fill(term, subject, about, prefixes, default)
                 if not term.namespaces:
                     term.namespaces.extend(value.text for value in header.values("default namespace"))
         if not terms:
             return None
-        self._connect(terms, ids, own_prefix)
+        self._connect(terms, ids, prefixes)
+        prefixes.report(path, problems)
         return build_tables(
             terms,
             SynonymTypes(synonym_types),
             options,
             version=header.first("version") or header.first("version IRI"),
             licence=header.first("licence"),
+            prefixes=prefixes,
         )
 
-    def _header(self) -> tuple[str, _Subject]:
+    def _header(self) -> _Subject:
         for type_ in _HEADERS:
-            for subject, about in self._subjects.items():
+            for about in self._subjects.values():
                 if any(value.text == type_ for value in about.values("type")):
-                    return subject, about
-        return "", _Subject()
+                    return about
+        return _Subject()
 
-    def _fill(self, term: Term, subject: str, about: _Subject, *, own_prefix: str, default: str) -> None:
+    def _fill(self, term: Term, subject: str, about: _Subject, prefixes: Prefixes, default: str) -> None:
         languages: set[str] = set()
         # SKOS marks the preferred label; in OWL the first label in a language is preferred.
         for value in [*about.values("preferred"), *about.values("label")]:
@@ -197,38 +215,38 @@ class Statements:
         )
         term.definition = term.definition or next((value.text for value in definitions), None)
         for role, value in about.statements:
-            identifier = curie(value.text, own_prefix=own_prefix)
             if role in SCOPES:
                 type_ = self._synonym_types.get((subject, role, value.text))
                 term.synonyms.append(
-                    Synonym(value.text, role, type=curie(type_) if type_ else None, lang=_language(value))
+                    Synonym(value.text, role, type=contract(type_) if type_ else None, lang=_language(value))
                 )
             elif role == "namespace":
                 term.namespaces.append(value.text)
             elif role == "alternate":
-                term.alternate_ids.append(identifier)
+                term.alternate_ids.append(prefixes.contract(value.text))
             elif role == "replaced by":
-                term.replaced_by.append(identifier)
+                term.replaced_by.append(prefixes.contract(value.text))
             elif role in ("xref", "equivalent"):
-                term.xrefs.append(identifier if value.is_iri else value.text)
+                term.xrefs.append(prefixes.contract(value.text))
             elif role == "parent" and not value.text.startswith(OWL):
-                term.parents.append(identifier)
+                term.parents.append(prefixes.contract(value.text))
             elif role == "deprecated":
                 term.obsolete = term.obsolete or value.text.strip().lower() in _TRUE
             elif role == "type":
                 term.obsolete = term.obsolete or value.text == f"{OWL}DeprecatedClass"
 
-    def _connect(self, terms: Mapping[str, Term], ids: Mapping[str, str], own_prefix: str) -> None:
+    def _connect(self, terms: Mapping[str, Term], ids: Mapping[str, str], prefixes: Prefixes) -> None:
         """Add inverse statements: narrower concepts get parents, equivalent ones get references to each other."""
         for subject, about in self._subjects.items():
             for value in about.values("child"):
-                child = terms.get(curie(value.text, own_prefix=own_prefix))
+                child = terms.get(prefixes.contract(value.text))
                 if child is not None:
-                    child.parents.append(ids[subject])
+                    child.parents.append(ids.get(subject, subject))
             for value in about.values("equivalent"):
-                other = terms.get(curie(value.text, own_prefix=own_prefix))
-                if other is not None and ids[subject] != other.id:
-                    other.xrefs.append(ids[subject])
+                other = terms.get(prefixes.contract(value.text))
+                own = ids.get(subject, subject)
+                if other is not None and own != other.id:
+                    other.xrefs.append(own)
 
 
 def resolve_iri(reference: str, base: str) -> str:

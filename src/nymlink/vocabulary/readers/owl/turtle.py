@@ -80,7 +80,7 @@ class TurtleParser:
         if kind != "iri" or (token.startswith("@") and scanner.take()[1] != "."):
             raise MalformedError(f"{token} without an IRI or the full stop after it")
         if name:
-            self._prefixes[name[:-1]] = self._iri(kind, iri)
+            self._prefixes[name[:-1]] = self.statements.prefixes[name[:-1]] = self._iri(kind, iri)
         else:
             self._base = self._iri(kind, iri)
 
@@ -181,7 +181,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     parser = TurtleParser()
     read_units(path, problems, TURTLE, parser.unit)
-    tables = parser.statements.tables(options)
+    tables = parser.statements.tables(options, path, problems)
     if tables is None:
         raise InputError("no class or SKOS concept in the file has a name: is this Turtle?", path=path)
     return tables

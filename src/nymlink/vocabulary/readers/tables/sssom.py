@@ -29,10 +29,11 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read concepts: their first label is the preferred name, exact mappings and cross-references are xrefs."""
-    mapping_set = read_mappings(path, problems=problems)
+    mapping_set = read_mappings(path, options=options, problems=problems)
     languages = LanguageFilter(options)
     builder = TableBuilder()
     builder.version, builder.licence = mapping_set.version, mapping_set.licence
+    builder.prefixes = mapping_set.prefixes
     with_preferred: set[str] = set()
     for mapping in mapping_set.mappings:
         subject, object_ = mapping.subject_id, mapping.object_id
