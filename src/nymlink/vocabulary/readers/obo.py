@@ -42,6 +42,7 @@ _QUALIFIER: Final = rf'[^\s{{}}",=]++\s*+=\s*+"{_INSIDE_QUOTES}"\s*+'
 _QUALIFIERS: Final = re.compile(rf"(?:^|\s)\{{\s*+(?:{_QUALIFIER}(?:,\s*+{_QUALIFIER})*+)?\}}\s*+(?:!.*)?$")
 # White space is required around the mark, because names may contain an unescaped "!" ("Yippee!", "Wnt!").
 _COMMENT: Final = re.compile(r"(?:^|\s)!(?:\s|$)")
+_MARK: Final = re.compile(r"(?<!\\)!")
 _AFTER_SYNONYM: Final = re.compile(
     r"(?:@(?P<lang>[A-Za-z0-9-]++))?"
     r"(?:\s++(?P<scope>EXACT|RELATED|NARROW|BROAD)(?![^\s\[{!]))?"
@@ -205,6 +206,9 @@ _LICENCE: Final = re.compile(r"\S*[:/]licen[sc]e", re.IGNORECASE)
 
 
 def _id(value: str) -> str:
+    # An id ends at a mark, also without white space before it; only IRIs may contain one.
+    if "!" in value and "://" not in value:
+        value = _MARK.split(value, maxsplit=1)[0]
     return curie(reference(value))
 
 
