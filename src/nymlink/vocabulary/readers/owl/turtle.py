@@ -128,8 +128,9 @@ class TurtleParser:
         elif frame.expects == "predicate":
             frame.predicate, frame.expects = value.text, "object"
         elif frame.expects == "object":
-            # A blank node has no meaning outside its own statements.
-            if not (value.is_iri and value.text.startswith("_:")):
+            # A blank node has no meaning outside its own statements, unless it is a label.
+            is_blank = value.is_iri and value.text.startswith("_:")
+            if not is_blank or self.statements.may_be_node(frame.predicate):
                 triples.append((frame.subject, frame.predicate, value))
             frame.expects = "end"
 
