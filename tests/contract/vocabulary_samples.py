@@ -277,6 +277,40 @@ SAMPLES = {
         before="00002",
         ids=("ICD10CM:I21", "ICD10CM:M35.0", "ICD10CM:I63"),
     ),
+    "icd10cm-tabular": Sample(
+        text="""\
+<?xml version="1.0" encoding="UTF-8"?>
+<ICD10CM.tabular>
+<version>2025</version>
+<chapter><name>9</name>
+<section id="I20-I25"><desc>(I20-I25)</desc>
+<diag><name>I21</name><desc>heart attack</desc>
+<inclusionTerm><note>MI</note></inclusionTerm></diag></section>
+<section id="M30-M36"><desc>(M30-M36)</desc>
+<diag><name>M35</name>
+<desc>Sjögren syndrome</desc></diag></section>
+<section id="I60-I69"><desc>(I60-I69)</desc>
+<diag><name>I63</name>
+<desc>stroke</desc></diag></section>
+</chapter>
+</ICD10CM.tabular>
+""",
+        broken="<section><desc>no id</desc></section>\n",
+        before='<section id="M30',
+        ids=("ICD10CM:I21", "ICD10CM:M35", "ICD10CM:I63"),
+    ),
+    "icd11": Sample(
+        text=_tsv(
+            "Foundation URI|Linearization URI|Code|BlockId|Title|ClassKind|DepthInKind|ChapterNo|Version:1",
+            '|http://x.org/mms/1|BA41||"- heart attack"|category|1|11',
+            '|http://x.org/mms/1|BA41||"- MI"|category|1|11',
+            '|http://x.org/mms/2|4A43||"- Sjögren syndrome"|category|1|04',
+            '|http://x.org/mms/3|8B20||"- stroke"|category|1|08',
+        ),
+        broken="\ttoo short\n",
+        before="\thttp://x.org/mms/2",
+        ids=("ICD11:BA41", "ICD11:4A43", "ICD11:8B20"),
+    ),
     "mesh": Sample(
         text='<?xml version="1.0"?>\n<!DOCTYPE DescriptorRecordSet SYSTEM "nlmdescriptorrecordset.dtd">\n'
         '<DescriptorRecordSet LanguageCode="eng">\n'
