@@ -41,6 +41,10 @@ class Sample:
     def is_xml(self) -> bool:
         return self.text.startswith("<")
 
+    @property
+    def is_json(self) -> bool:
+        return self.text.startswith("{")
+
     def with_broken_line(self) -> tuple[str, int]:
         """The text with the broken line in it, and that line's number."""
         place = self.text.index(self.before)
@@ -99,6 +103,21 @@ def _obographs() -> str:
         {"id": "http://example.org/note", "lbl": "no concept, for nothing says so"},
     ]
     return json.dumps({"graphs": [{"id": "x", "nodes": nodes, "edges": []}]}, indent=1, ensure_ascii=False)
+
+
+def _fhir() -> str:
+    def concept(number: int, display: str, **more: object) -> dict[str, object]:
+        return {"code": f"X:{number}", "display": display, **more}
+
+    retired = [{"code": "status", "valueCode": "retired"}, {"code": "replacedBy", "valueCode": "X:3"}]
+    concepts = [
+        concept(1, "heart attack", designation=[{"value": "MI"}]),
+        concept(2, "Sjögren syndrome"),
+        concept(3, "stroke"),
+        concept(4, "apoplexy", property=retired),
+    ]
+    system = {"resourceType": "CodeSystem", "url": "http://example.org/X", "concept": concepts}
+    return json.dumps(system, indent=1, ensure_ascii=False)
 
 
 def _mrconso(*fields: tuple[str, str, str]) -> str:
@@ -257,6 +276,13 @@ SAMPLES = {
         before="Sjögren",
         ids=("MESH:D1", "MESH:D2", "MESH:D3"),
         redirects={"OMIM:10": "MESH:D1"},
+    ),
+    "fhir": Sample(
+        text=_fhir(),
+        broken='{"display": "a concept without a code"},\n',
+        before='{\n   "code": "X:2"',
+        has_lines=False,
+        obsolete=("X:4", "X:3"),
     ),
     "hgnc": Sample(
         text=_tsv(
