@@ -56,6 +56,7 @@ class Sample:
         path = folder / ((self.file or "source.dat") + ending)
         path.write_bytes(data)
         for name, text in self.beside.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         return path if self.file is None else folder
 
@@ -127,6 +128,13 @@ def _mrconso(*fields: tuple[str, str, str]) -> str:
     )
 
 
+def _rxnconso(*fields: tuple[str, str, str]) -> str:
+    return "".join(
+        f"{rxcui}|ENG||||||{number}|{number}|{rxcui}||RXNORM|{tty}|{rxcui}|{name}||N|4096|\n"
+        for number, (rxcui, tty, name) in enumerate(fields, start=1)
+    )
+
+
 def _tsv(*rows: str) -> str:
     """Rows whose fields are parted by single bars here, for tabs are not seen."""
     return "".join(row.replace("|", "\t") + "\n" for row in rows)
@@ -149,6 +157,23 @@ def _mesh_record(number: int, *names: str) -> str:
         f"<TermList>\n{terms}</TermList></Concept>\n"
         "</ConceptList>\n</DescriptorRecord>\n"
     )
+
+
+def _mesh_ascii_record(number: int, *names: str) -> str:
+    entries = "".join(f"ENTRY = {name}|T047|ABB|EQV|NLM (1999)|990101|abcdef\n" for name in names[1:])
+    return f"*NEWRECORD\nRECTYPE = D\nMH = {names[0]}\n{entries}UI = D{number}\n\n"
+
+
+def _mesh_triples(number: int, *names: str) -> str:
+    mesh, vocabulary = "http://id.nlm.nih.gov/mesh/", "http://id.nlm.nih.gov/mesh/vocab#"
+    triples = [
+        f"<{mesh}D{number}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{vocabulary}TopicalDescriptor> .",
+        f'<{mesh}D{number}> <http://www.w3.org/2000/01/rdf-schema#label> "{names[0]}"@en .',
+        f"<{mesh}D{number}> <{vocabulary}preferredConcept> <{mesh}M{number}> .",
+        f"<{mesh}M{number}> <{vocabulary}term> <{mesh}T{number}> .",
+        *(f'<{mesh}T{number}> <{vocabulary}altLabel> "{name}"@en .' for name in names[1:]),
+    ]
+    return "".join(f"{triple}\n" for triple in triples)
 
 
 def _icd10cm_line(number: int, code: str, short: str, long: str) -> str:
@@ -337,6 +362,19 @@ SAMPLES = {
         before="\thttp://x.org/mms/2",
         ids=("ICD11:BA41", "ICD11:4A43", "ICD11:8B20"),
     ),
+    "loinc": Sample(
+        text='"LOINC_NUM","COMPONENT","STATUS","SHORTNAME","LONG_COMMON_NAME"\n'
+        '"1-8","","ACTIVE","MI","heart attack"\n'
+        '"2-6","","ACTIVE","","Sjögren syndrome"\n'
+        '"3-4","","ACTIVE","","stroke"\n'
+        '"4-2","","DEPRECATED","","apoplexy"\n',
+        broken='"5-9","too short"\n',
+        before='"2-6"',
+        ids=("LOINC:1-8", "LOINC:2-6", "LOINC:3-4"),
+        obsolete=("LOINC:4-2", "LOINC:3-4"),
+        file="Loinc.csv",
+        beside={"LoincTable/MapTo.csv": "LOINC,MAP_TO,COMMENT\n4-2,3-4,\n"},
+    ),
     "mesh": Sample(
         text='<?xml version="1.0"?>\n<!DOCTYPE DescriptorRecordSet SYSTEM "nlmdescriptorrecordset.dtd">\n'
         '<DescriptorRecordSet LanguageCode="eng">\n'
@@ -348,6 +386,33 @@ SAMPLES = {
         before="<DescriptorRecord>\n<DescriptorUI>D2",
         ids=("MESH:D1", "MESH:D2", "MESH:D3"),
         states_language=True,
+    ),
+    "mesh-ascii": Sample(
+        text=_mesh_ascii_record(1, "heart attack", "MI")
+        + _mesh_ascii_record(2, "Sjögren syndrome")
+        + _mesh_ascii_record(3, "stroke"),
+        broken="*NEWRECORD\nRECTYPE = D\n",
+        before="*NEWRECORD\nRECTYPE = D\nMH = Sj",
+        ids=("MESH:D1", "MESH:D2", "MESH:D3"),
+    ),
+    "mesh-rdf": Sample(
+        text=_mesh_triples(1, "heart attack", "MI")
+        + _mesh_triples(2, "Sjögren syndrome")
+        + _mesh_triples(3, "stroke"),
+        broken="<http://id.nlm.nih.gov/mesh/D5> too short\n",
+        before="<http://id.nlm.nih.gov/mesh/D2> <http://www.w3.org/2000",
+        ids=("MESH:D1", "MESH:D2", "MESH:D3"),
+        states_language=True,
+    ),
+    "ncit": Sample(
+        text=_tsv(
+            "C1|<http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C1>||heart attack#MI||||Disease",
+            "C2|<http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C2>|C1|Sjögren syndrome||||Disease",
+            "C3|<http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C3>|C1|stroke||||Disease",
+        ).replace("#MI", "|MI"),
+        broken="C5\ttoo short\n",
+        before="C2\t",
+        ids=("NCIT:C1", "NCIT:C2", "NCIT:C3"),
     ),
     "obo": Sample(
         text=_OBO,
@@ -436,6 +501,21 @@ SAMPLES = {
         ids=("C0000001", "C0000002", "C0000003"),
         file="MRCONSO.RRF",
         states_language=True,
+    ),
+    "rxnorm": Sample(
+        text=_rxnconso(
+            ("1", "IN", "heart attack"),
+            ("1", "SY", "MI"),
+            ("2", "IN", "Sjögren syndrome"),
+            ("3", "IN", "stroke"),
+        ),
+        broken="5|ENG|too short\n",
+        before="2|ENG",
+        ids=("RXNORM:1", "RXNORM:2", "RXNORM:3"),
+        redirects={"RXNORM:10": "RXNORM:1"},
+        file="RXNCONSO.RRF",
+        states_language=True,
+        beside={"RXNCUI.RRF": "10|201001|201106|1|1|\n"},
     ),
     "shared-table": Sample(
         text="concept_id\tname\tlang\tkind\tsemantic_type\txrefs\n"
