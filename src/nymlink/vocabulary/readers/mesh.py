@@ -1,9 +1,9 @@
 """MeSH: XML, ASCII, RDF.
 
 National Library of Medicine: MeSH XML data elements (https://www.nlm.nih.gov/mesh/xml_data_elements.html), ASCII
-MeSH (https://www.nlm.nih.gov/mesh/dtype.html, ctype.html), MeSH RDF (https://hhs.github.io/meshrdf/). Here a record
-is a concept. A record has several MeSH concepts; these determine the kinds of its terms. Pharmacological actions
-are left out.
+MeSH (https://www.nlm.nih.gov/mesh/dtype.html, ctype.html), MeSH RDF (https://hhs.github.io/meshrdf/). Here a
+record is a concept. A record has several MeSH concepts; these determine the kinds of its terms. Pharmacological
+actions are left out.
 """
 
 from __future__ import annotations

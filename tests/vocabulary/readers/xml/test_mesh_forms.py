@@ -145,7 +145,7 @@ def test_rdflib_finds_the_same_terms(tmp_path: Path) -> None:
     rdflib = pytest.importorskip("rdflib")
     graph = rdflib.Graph().parse(data=RDF, format="nt")
     v = rdflib.Namespace(VOCABULARY)
-    terms = (v.preferredConcept | v.concept) / (v.preferredTerm | v.term) / (v.prefLabel | v.altLabel)
+    terms = (v.preferredConcept | v.concept) / (v.preferredTerm | v["term"]) / (v.prefLabel | v.altLabel)
     expected = {(record.rpartition("/")[2], str(text)) for record, text in graph.subject_objects(terms)}
     expected |= {
         (record.rpartition("/")[2], str(text)) for record, text in graph.subject_objects(rdflib.RDFS.label)

@@ -1,13 +1,61 @@
-"""Read the rows of a delimited table by the headers of its columns."""
+"""Read the rows of a delimited table by the headers of its columns, and tell names from markers of missing values."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.problems import Problems
 from nymlink.tables.delimited import parse_records
+from nymlink.vocabulary.tables import TableBuilder, Tables
+
+_NULLS: Final = frozenset({"\\N", "NULL", "N/A", "n/a", "#N/A", "<NA>", "-"})
+# These are also the names of a gene, of sodium and of sodium nitride.
+_MAY_BE_NULLS: Final = frozenset({"nan", "NaN", "NAN", "NA", "null", "None"})
+
+
+class NamesBuilder(TableBuilder):
+    """A builder for tables of any origin, in which programs write markers for missing values.
+
+    ``NULL``, ``N/A``, ``-`` and similar are never names. ``nan``, ``NA`` and similar are names unless several
+    concepts have them: a real name of that form is the name of one concept.
+
+    Args:
+        path: the table, for the report.
+        problems: receives one report, with the number of names left out.
+    """
+
+    def __init__(self, path: Path, problems: Problems) -> None:
+        super().__init__()
+        self._path = path
+        self._problems = problems
+        self._left_out: Counter[str] = Counter()
+        self._doubtful: dict[str, dict[str, tuple[str, str]]] = {}
+
+    def name(self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact") -> None:
+        if text in _NULLS:
+            self._left_out[text] += 1
+        elif text in _MAY_BE_NULLS:
+            self._doubtful.setdefault(text, {}).setdefault(concept_id, (lang, kind))
+        else:
+            super().name(concept_id, text, lang=lang, kind=kind)
+
+    def build(self) -> Tables:
+        for text, concepts in self._doubtful.items():
+            if len(concepts) > 1:
+                self._left_out[text] += len(concepts)
+                continue
+            for concept_id, (lang, kind) in concepts.items():
+                super().name(concept_id, text, lang=lang, kind=kind)
+        if self._left_out:
+            markers = ", ".join(sorted(self._left_out))
+            message = f"{self._left_out.total():,} names are markers of missing values ({markers}): left out"
+            self._problems.repair(self._path, None, message)
+        return super().build()
 
 
 @dataclass(frozen=True, slots=True)
