@@ -275,7 +275,11 @@ CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from
 
 
 @given(
-    rows=st.lists(st.tuples(st.integers(1, 99), CELLS.filter(str.strip)), min_size=1, max_size=8),
+    rows=st.lists(
+        st.tuples(st.integers(1, 99), CELLS.filter(lambda cell: cell.strip() not in ("", "-"))),
+        min_size=1,
+        max_size=8,
+    ),
     delimiter=st.sampled_from(",;|"),
     newline=st.sampled_from(["\n", "\r\n"]),
 )
@@ -316,7 +320,9 @@ def test_translations_by_columns_of_other_names(data: Path, lang: str, count: in
     problems = Problems()
     path = data / f"native/hpo/hp-{lang}.babelon.tsv.gz"
     tables = FORMAT.read(path, options=ReadOptions(columns=columns), problems=problems)
-    assert problems.count == 0
+    # The Japanese table says NA for what is not translated.
+    missing = ["219 names are markers of missing values (NA): left out"] if lang == "ja" else []
+    assert [problem.message for problem in problems.first] == missing
     assert len(tables.concepts) == count
     assert set(tables.names["lang"].to_pylist()) == {lang}
     assert set(tables.names["kind"].to_pylist()) == {"preferred"}

@@ -1,4 +1,4 @@
-"""Read the rows of a delimited table by the headers of its columns, and tell names from markers of missing values."""
+"""Read the rows of a table by the headers of its columns, and tell names from markers of missing values."""
 
 from __future__ import annotations
 
@@ -34,23 +34,22 @@ class NamesBuilder(TableBuilder):
         self._path = path
         self._problems = problems
         self._left_out: Counter[str] = Counter()
-        self._doubtful: dict[str, dict[str, tuple[str, str]]] = {}
+        self._doubtful: dict[str, set[tuple[str, str, str]]] = {}
 
     def name(self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact") -> None:
         if text in _NULLS:
             self._left_out[text] += 1
-        elif text in _MAY_BE_NULLS:
-            self._doubtful.setdefault(text, {}).setdefault(concept_id, (lang, kind))
-        else:
-            super().name(concept_id, text, lang=lang, kind=kind)
+            return
+        if text in _MAY_BE_NULLS:
+            self._doubtful.setdefault(text, set()).add((concept_id, text, lang))
+        super().name(concept_id, text, lang=lang, kind=kind)
 
     def build(self) -> Tables:
-        for text, concepts in self._doubtful.items():
-            if len(concepts) > 1:
-                self._left_out[text] += len(concepts)
-                continue
-            for concept_id, (lang, kind) in concepts.items():
-                super().name(concept_id, text, lang=lang, kind=kind)
+        for text, names in self._doubtful.items():
+            if len({concept_id for concept_id, _, _ in names}) > 1:
+                self._left_out[text] += len(names)
+                for name in names:
+                    del self._names[name]
         if self._left_out:
             markers = ", ".join(sorted(self._left_out))
             message = f"{self._left_out.total():,} names are markers of missing values ({markers}): left out"
