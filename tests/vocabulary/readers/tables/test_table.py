@@ -271,12 +271,13 @@ def test_quoted_cells_of_a_tab_separated_table_may_hold_tabs_or_line_breaks(tmp_
     assert problems.count == 0
 
 
+NOT_NAMES = {"", "-", "NULL", "null", r"\N", "N/A", "n/a", "#N/A", "<NA>", "NA", "nan", "NaN", "NAN", "None"}
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\",;|\t'"), max_size=12)
 
 
 @given(
     rows=st.lists(
-        st.tuples(st.integers(1, 99), CELLS.filter(lambda cell: cell.strip() not in ("", "-"))),
+        st.tuples(st.integers(1, 99), CELLS.filter(lambda cell: cell.strip() not in NOT_NAMES)),
         min_size=1,
         max_size=8,
     ),
