@@ -39,7 +39,7 @@ class Sample:
 
     @property
     def is_xml(self) -> bool:
-        return self.text.startswith("<")
+        return self.text.startswith("<") and not self.text.startswith("<http:")
 
     @property
     def is_json(self) -> bool:
