@@ -39,7 +39,11 @@ class Sample:
 
     @property
     def is_xml(self) -> bool:
-        return self.text.startswith("<")
+        return self.text.startswith("<") and not self.text.startswith("<http:")
+
+    @property
+    def is_json(self) -> bool:
+        return self.text.startswith("{")
 
     def with_broken_line(self) -> tuple[str, int]:
         """The text with the broken line in it, and that line's number."""
@@ -52,6 +56,7 @@ class Sample:
         path = folder / ((self.file or "source.dat") + ending)
         path.write_bytes(data)
         for name, text in self.beside.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         return path if self.file is None else folder
 
@@ -101,10 +106,32 @@ def _obographs() -> str:
     return json.dumps({"graphs": [{"id": "x", "nodes": nodes, "edges": []}]}, indent=1, ensure_ascii=False)
 
 
+def _fhir() -> str:
+    def concept(number: int, display: str, **more: object) -> dict[str, object]:
+        return {"code": f"X:{number}", "display": display, **more}
+
+    retired = [{"code": "status", "valueCode": "retired"}, {"code": "replacedBy", "valueCode": "X:3"}]
+    concepts = [
+        concept(1, "heart attack", designation=[{"value": "MI"}]),
+        concept(2, "Sjögren syndrome"),
+        concept(3, "stroke"),
+        concept(4, "apoplexy", property=retired),
+    ]
+    system = {"resourceType": "CodeSystem", "url": "http://example.org/X", "concept": concepts}
+    return json.dumps(system, indent=1, ensure_ascii=False)
+
+
 def _mrconso(*fields: tuple[str, str, str]) -> str:
     return "".join(
         f"{cui}|ENG|P|L{number}|PF|S{number}|Y|A{number}||M{number}|D{number}|MSH|{tty}|D{number}|{name}|0|N|256|\n"
         for number, (cui, tty, name) in enumerate(fields, start=1)
+    )
+
+
+def _rxnconso(*fields: tuple[str, str, str]) -> str:
+    return "".join(
+        f"{rxcui}|ENG||||||{number}|{number}|{rxcui}||RXNORM|{tty}|{rxcui}|{name}||N|4096|\n"
+        for number, (rxcui, tty, name) in enumerate(fields, start=1)
     )
 
 
@@ -130,6 +157,23 @@ def _mesh_record(number: int, *names: str) -> str:
         f"<TermList>\n{terms}</TermList></Concept>\n"
         "</ConceptList>\n</DescriptorRecord>\n"
     )
+
+
+def _mesh_ascii_record(number: int, *names: str) -> str:
+    entries = "".join(f"ENTRY = {name}|T047|ABB|EQV|NLM (1999)|990101|abcdef\n" for name in names[1:])
+    return f"*NEWRECORD\nRECTYPE = D\nMH = {names[0]}\n{entries}UI = D{number}\n\n"
+
+
+def _mesh_triples(number: int, *names: str) -> str:
+    mesh, vocabulary = "http://id.nlm.nih.gov/mesh/", "http://id.nlm.nih.gov/mesh/vocab#"
+    triples = [
+        f"<{mesh}D{number}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{vocabulary}TopicalDescriptor> .",
+        f'<{mesh}D{number}> <http://www.w3.org/2000/01/rdf-schema#label> "{names[0]}"@en .',
+        f"<{mesh}D{number}> <{vocabulary}preferredConcept> <{mesh}M{number}> .",
+        f"<{mesh}M{number}> <{vocabulary}term> <{mesh}T{number}> .",
+        *(f'<{mesh}T{number}> <{vocabulary}altLabel> "{name}"@en .' for name in names[1:]),
+    ]
+    return "".join(f"{triple}\n" for triple in triples)
 
 
 def _icd10cm_line(number: int, code: str, short: str, long: str) -> str:
@@ -258,6 +302,13 @@ SAMPLES = {
         ids=("MESH:D1", "MESH:D2", "MESH:D3"),
         redirects={"OMIM:10": "MESH:D1"},
     ),
+    "fhir": Sample(
+        text=_fhir(),
+        broken='{"display": "a concept without a code"},\n',
+        before='{\n   "code": "X:2"',
+        has_lines=False,
+        obsolete=("X:4", "X:3"),
+    ),
     "hgnc": Sample(
         text=_tsv(
             "hgnc_id|symbol|name|locus_type|status|alias_symbol|alias_name|prev_symbol|prev_name",
@@ -277,6 +328,53 @@ SAMPLES = {
         before="00002",
         ids=("ICD10CM:I21", "ICD10CM:M35.0", "ICD10CM:I63"),
     ),
+    "icd10cm-tabular": Sample(
+        text="""\
+<?xml version="1.0" encoding="UTF-8"?>
+<ICD10CM.tabular>
+<version>2025</version>
+<chapter><name>9</name>
+<section id="I20-I25"><desc>(I20-I25)</desc>
+<diag><name>I21</name><desc>heart attack</desc>
+<inclusionTerm><note>MI</note></inclusionTerm></diag></section>
+<section id="M30-M36"><desc>(M30-M36)</desc>
+<diag><name>M35</name>
+<desc>Sjögren syndrome</desc></diag></section>
+<section id="I60-I69"><desc>(I60-I69)</desc>
+<diag><name>I63</name>
+<desc>stroke</desc></diag></section>
+</chapter>
+</ICD10CM.tabular>
+""",
+        broken="<section><desc>no id</desc></section>\n",
+        before='<section id="M30',
+        ids=("ICD10CM:I21", "ICD10CM:M35", "ICD10CM:I63"),
+    ),
+    "icd11": Sample(
+        text=_tsv(
+            "Foundation URI|Linearization URI|Code|BlockId|Title|ClassKind|DepthInKind|ChapterNo|Version:1",
+            '|http://x.org/mms/1|BA41||"- heart attack"|category|1|11',
+            '|http://x.org/mms/1|BA41||"- MI"|category|1|11',
+            '|http://x.org/mms/2|4A43||"- Sjögren syndrome"|category|1|04',
+            '|http://x.org/mms/3|8B20||"- stroke"|category|1|08',
+        ),
+        broken="\ttoo short\n",
+        before="\thttp://x.org/mms/2",
+        ids=("ICD11:BA41", "ICD11:4A43", "ICD11:8B20"),
+    ),
+    "loinc": Sample(
+        text='"LOINC_NUM","COMPONENT","STATUS","SHORTNAME","LONG_COMMON_NAME"\n'
+        '"1-8","","ACTIVE","MI","heart attack"\n'
+        '"2-6","","ACTIVE","","Sjögren syndrome"\n'
+        '"3-4","","ACTIVE","","stroke"\n'
+        '"4-2","","DEPRECATED","","apoplexy"\n',
+        broken='"5-9","too short"\n',
+        before='"2-6"',
+        ids=("LOINC:1-8", "LOINC:2-6", "LOINC:3-4"),
+        obsolete=("LOINC:4-2", "LOINC:3-4"),
+        file="Loinc.csv",
+        beside={"LoincTable/MapTo.csv": "LOINC,MAP_TO,COMMENT\n4-2,3-4,\n"},
+    ),
     "mesh": Sample(
         text='<?xml version="1.0"?>\n<!DOCTYPE DescriptorRecordSet SYSTEM "nlmdescriptorrecordset.dtd">\n'
         '<DescriptorRecordSet LanguageCode="eng">\n'
@@ -288,6 +386,33 @@ SAMPLES = {
         before="<DescriptorRecord>\n<DescriptorUI>D2",
         ids=("MESH:D1", "MESH:D2", "MESH:D3"),
         states_language=True,
+    ),
+    "mesh-ascii": Sample(
+        text=_mesh_ascii_record(1, "heart attack", "MI")
+        + _mesh_ascii_record(2, "Sjögren syndrome")
+        + _mesh_ascii_record(3, "stroke"),
+        broken="*NEWRECORD\nRECTYPE = D\n",
+        before="*NEWRECORD\nRECTYPE = D\nMH = Sj",
+        ids=("MESH:D1", "MESH:D2", "MESH:D3"),
+    ),
+    "mesh-rdf": Sample(
+        text=_mesh_triples(1, "heart attack", "MI")
+        + _mesh_triples(2, "Sjögren syndrome")
+        + _mesh_triples(3, "stroke"),
+        broken="<http://id.nlm.nih.gov/mesh/D5> too short\n",
+        before="<http://id.nlm.nih.gov/mesh/D2> <http://www.w3.org/2000",
+        ids=("MESH:D1", "MESH:D2", "MESH:D3"),
+        states_language=True,
+    ),
+    "ncit": Sample(
+        text=_tsv(
+            "C1|<http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C1>||heart attack#MI||||Disease",
+            "C2|<http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C2>|C1|Sjögren syndrome||||Disease",
+            "C3|<http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C3>|C1|stroke||||Disease",
+        ).replace("#MI", "|MI"),
+        broken="C5\ttoo short\n",
+        before="C2\t",
+        ids=("NCIT:C1", "NCIT:C2", "NCIT:C3"),
     ),
     "obo": Sample(
         text=_OBO,
@@ -376,6 +501,21 @@ SAMPLES = {
         ids=("C0000001", "C0000002", "C0000003"),
         file="MRCONSO.RRF",
         states_language=True,
+    ),
+    "rxnorm": Sample(
+        text=_rxnconso(
+            ("1", "IN", "heart attack"),
+            ("1", "SY", "MI"),
+            ("2", "IN", "Sjögren syndrome"),
+            ("3", "IN", "stroke"),
+        ),
+        broken="5|ENG|too short\n",
+        before="2|ENG",
+        ids=("RXNORM:1", "RXNORM:2", "RXNORM:3"),
+        redirects={"RXNORM:10": "RXNORM:1"},
+        file="RXNCONSO.RRF",
+        states_language=True,
+        beside={"RXNCUI.RRF": "10|201001|201106|1|1|\n"},
     ),
     "shared-table": Sample(
         text="concept_id\tname\tlang\tkind\tsemantic_type\txrefs\n"

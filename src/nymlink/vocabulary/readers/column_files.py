@@ -258,7 +258,7 @@ def read_tsv(
         for name in wanted:
             if name not in layout.columns:
                 raise InputError(f"no column {name!r}: the first line must name it", path=path, line=first.line)
-        rows = chain([Block(path, first.line + 1, rest)], blocks)
+        rows: Iterator[Block] = chain([Block(path, first.line + 1, rest)], blocks)
         if has_commas:
             rows = (Block(path, block.line, _with_tabs(block.data)) for block in rows)
         yield from read_columns(rows, layout, problems)

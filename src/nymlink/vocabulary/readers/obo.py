@@ -42,6 +42,7 @@ _QUALIFIER: Final = rf'[^\s{{}}",=]++\s*+=\s*+"{_INSIDE_QUOTES}"\s*+'
 _QUALIFIERS: Final = re.compile(rf"(?:^|\s)\{{\s*+(?:{_QUALIFIER}(?:,\s*+{_QUALIFIER})*+)?\}}\s*+(?:!.*)?$")
 # White space is required around the mark, because names may contain an unescaped "!" ("Yippee!", "Wnt!").
 _COMMENT: Final = re.compile(r"(?:^|\s)!(?:\s|$)")
+_MARK: Final = re.compile(r"(?<!\\)!")
 _AFTER_SYNONYM: Final = re.compile(
     r"(?:@(?P<lang>[A-Za-z0-9-]++))?"
     r"(?:\s++(?P<scope>EXACT|RELATED|NARROW|BROAD)(?![^\s\[{!]))?"
@@ -75,6 +76,9 @@ def reference(value: str) -> str:
     """Return the id at the beginning of a value, unescaped."""
     if '"' in value:
         value = value.partition(' "')[0]
+    # An id ends at a mark, also without white space before it; only IRIs may contain one.
+    if "!" in value and "://" not in value:
+        value = _MARK.split(value, maxsplit=1)[0]
     return unquoted(value)
 
 

@@ -36,24 +36,27 @@ from nymlink.vocabulary.readers.column_files import (
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
 
+# <FileType>_<ContentType>_<Summary><ReleaseType>-<language>_<country and namespace>_<date>. Extensions put their
+# own names into the summary (UKCL, SpanishExtension), before or after that of the reference set.
 _FILE: Final = re.compile(
-    r"x?(?:sct2|der2)_(?:(?P<terminology>Concept|Description|TextDefinition|Relationship)"
-    r"|cRefset_(?P<refset>Language|Association)(?:Reference)?)_?"
-    r"(?P<type>Snapshot|Full|Delta)(?:-[A-Za-z-]+)?(?:_[A-Za-z0-9]+)?(?:_(?P<date>\d{8})[TZ0-9]*)?\.txt(?:\.gz)?"
+    r"(?P<key>[xz]*(?:sct2_(?P<terminology>Concept|Description|TextDefinition|Relationship)_[A-Za-z0-9]*?"
+    r"|der2_cRefset_[A-Za-z0-9]*?(?P<refset>Language|Association)[A-Za-z0-9]*?))"
+    r"(?P<type>Snapshot|Full|Delta)(?P<place>(?:-[A-Za-z0-9-]+)?(?:_[A-Za-z0-9]+)??)"
+    r"(?:_(?P<date>\d{8})[TZ0-9]*)?\.txt(?:\.gz)?"
 )
 # In order of preference: a snapshot is the smallest; some extensions have only a delta.
 _TYPES: Final = ("Snapshot", "Full", "Delta")
-# Relative to the folder of a release, of one of its types, or of its files.
-_PLACES: Final = ("*", "Terminology/*", "*/Terminology/*", "*/*/Terminology/*")
+# Relative to the folder of several releases, of a release, of one of its types, or of its files.
+_PLACES: Final = ("*", *(f"{above}Terminology/*" for above in ("", "*/", "*/*/", "*/*/*/")))
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Files of one type (snapshot, full or delta) of a release.
+    """Files of a release or of several editions in one folder, each of one type (snapshot, full or delta).
 
     Attributes:
         files: content (``Concept``, ``Description``, ``TextDefinition``, ``Relationship``, ``Language`` or
-            ``Association``) → its files, one per language or module.
+            ``Association``) → its files, one per language, module or edition.
         version: latest date in the file names, ``YYYYMMDD``, or ``None``.
     """
 
@@ -84,12 +87,16 @@ def open_release(path: Path) -> Release:
     matches = list(_files(home, (*_PLACES, *(place.replace("Terminology", "Refset/*") for place in _PLACES))))
     own = _FILE.fullmatch(path.name) if path.is_file() else None
     types = [own["type"]] if own else _TYPES
-    present = {match["type"] for match, _ in matches if match["terminology"] == "Description"}
-    type_ = next((type_ for type_ in types if type_ in present), None)
+    # Of each file, the best type: an extension may lack a type that the International Edition has.
+    best: dict[tuple[str, str], str] = {}
+    for match, _ in sorted(matches, key=lambda found: _TYPES.index(found[0]["type"])):
+        if match["type"] in types:
+            best.setdefault((match["key"], match["place"]), match["type"])
+    chosen = [found for found in matches if best.get((found[0]["key"], found[0]["place"])) == found[0]["type"]]
     files: dict[str, tuple[Path, ...]] = {}
-    for match, file in matches:
+    for match, file in chosen:
         content = match["terminology"] or match["refset"]
-        if match["type"] == type_ and file not in files.get(content, ()):
+        if file not in files.get(content, ()):
             files[content] = (*files.get(content, ()), file)
     if path.is_file():
         files["Description"] = (path,)
@@ -97,7 +104,7 @@ def open_release(path: Path) -> Release:
         raise InputError(
             "no description file (sct2_Description_Snapshot….txt) here or in its Terminology folder", path=path
         )
-    dates = [match["date"] for match, _ in matches if match["type"] == type_ and match["date"]]
+    dates = [match["date"] for match, _ in chosen if match["date"]]
     return Release(files=files, version=max(dates, default=None))
 
 

@@ -337,6 +337,23 @@ def test_a_lost_beginning_of_a_stanza_loses_no_term(tmp_path: Path) -> None:
     assert [(problem.line, problem.rejected) for problem in problems.first] == [(7, False), (9, False)]
 
 
+def test_a_comment_needs_no_blank_before_it_after_an_id(tmp_path: Path) -> None:
+    concept = only(
+        read(
+            tmp_path,
+            term(
+                "name: Wnt!",
+                "is_a: X:2!heart disease",
+                "alt_id: X:3!old",
+                r"replaced_by: X\:4!new",
+                "is_a: http://x.org/a!b_5",
+            ),
+        )
+    )
+    assert concept["parents"] == ["X:2", "http://x.org/a!b_5"]
+    assert concept["replaced_by"] == ["X:4"]
+
+
 def test_a_file_without_terms_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Term"):
         read(tmp_path, "ontology: x\n")

@@ -11,7 +11,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
-from nymlink.vocabulary.readers.snomed import FORMAT
+from nymlink.vocabulary.readers.snomed import FORMAT, open_release
 from nymlink.vocabulary.tables import Tables
 
 MODULE, FSN, SYNONYM, DEFINITION = "900000000000207008", 900000000000003001, 900000000000013009, 900000000000550004
@@ -234,3 +234,67 @@ def test_a_file_without_a_column_is_an_error(tmp_path: Path) -> None:
 def test_a_folder_without_descriptions_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="description"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("sct2_Description_UKCLSnapshot-en_GB1000000_20240410.txt", "Description"),
+        ("sct2_Description_MONOSnapshot-en_GB_20240410.txt", "Description"),
+        ("sct2_Description_SpanishExtensionSnapshot-es_INT_20240930.txt", "Description"),
+        ("xsct2_TextDefinition_Snapshot-es-419_AR1000179_20240930T120000Z.txt.gz", "TextDefinition"),
+        ("sct2_Concept_UKDGSnapshot_GB1000001_20240410.txt", "Concept"),
+        ("sct2_Relationship_Snapshot_US1000124_20240301.txt", "Relationship"),
+        ("der2_cRefset_UKCLLanguageSnapshot-en_GB1000000_20240410.txt", "Language"),
+        ("der2_cRefset_LanguageSpanishExtensionSnapshot-es_INT_20240930.txt", "Language"),
+        ("der2_cRefset_AssociationReferenceUKCLSnapshot_GB1000000_20240410.txt", "Association"),
+        ("sct2_RelationshipConcreteValues_Snapshot_INT_20240101.txt", None),
+        ("sct2_StatedRelationship_Snapshot_INT_20240101.txt", None),
+        ("der2_cRefset_AttributeValueUKCLSnapshot_GB1000000_20240410.txt", None),
+        ("der2_ssRefset_ModuleDependencySnapshot_INT_20240101.txt", None),
+    ],
+)
+def test_the_naming_convention_decides_what_a_file_holds(tmp_path: Path, name: str, content: str | None) -> None:
+    folder = write(tmp_path, {"sct2_Description_Snapshot-en_INT_20240101.txt": "", name: ""})
+    release = open_release(folder)
+    assert [held for held, found in release.files.items() if folder / name in found] == (
+        [content] if content else []
+    )
+
+
+def test_editions_in_one_folder_are_read_together(tmp_path: Path) -> None:
+    realm, drug = 999001261000000100, 317896006
+    uk = {
+        "Full/Terminology/sct2_Description_UKCLFull-en_GB1000000_20240410.txt": table(
+            DESCRIPTION,
+            description(50, drug, FSN, "Digoxin tablet (product)", time=20200401),
+            description(51, drug, SYNONYM, "Digoxin tablet", time=20200401),
+            description(51, drug, SYNONYM, "Digoxin tabs", time=20220401),
+            description(5, ANAEMIA, SYNONYM, "Anaemia (UK)", time=20240410),
+        ),
+        "Full/Refset/Language/der2_cRefset_LanguageUKCLFull-en_GB1000000_20240410.txt": table(
+            "id effectiveTime active moduleId refsetId referencedComponentId acceptabilityId".split(),
+            member("z", realm, 51, PREFERRED),
+        ),
+    }
+    spanish = {
+        "Snapshot/Terminology/sct2_Description_SpanishExtensionSnapshot-es_INT_20240930.txt": table(
+            DESCRIPTION, description(60, DISEASE, SYNONYM, "enfermedad", lang="es")
+        )
+    }
+    for name, contents in (("International", files()), ("UKClinical", uk), ("Spanish", spanish)):
+        write(tmp_path / name, contents)
+    assert find_format(VOCABULARY_FORMATS, tmp_path).name == "snomed"
+    tables = read(tmp_path)
+    assert tables.version == "20240930"
+    assert names(tables, drug) == {("Digoxin tabs", "en", "preferred"), ("Digoxin tablet", "en", "exact")}
+    assert (
+        names(tables, ANAEMIA)
+        == {
+            ("Anemia", "en", "preferred"),
+            ("Anaemia (UK)", "en", "exact"),
+            ('Low "red" blood', "en", "exact"),
+        }
+        | SPANISH_NAMES
+    )
+    assert ("enfermedad", "es", "preferred") in names(tables, DISEASE)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.concepts import ReadOptions
-from nymlink.vocabulary.readers.tables.terminologies import ICD10CM
+from nymlink.vocabulary.readers.icd import ICD10CM
 
 LINES = [
     f"00001 A00     0 {'Cholera':<60} Cholera",

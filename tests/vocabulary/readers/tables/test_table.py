@@ -271,11 +271,16 @@ def test_quoted_cells_of_a_tab_separated_table_may_hold_tabs_or_line_breaks(tmp_
     assert problems.count == 0
 
 
+NOT_NAMES = {"", "-", "NULL", "null", r"\N", "N/A", "n/a", "#N/A", "<NA>", "NA", "nan", "NaN", "NAN", "None"}
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\",;|\t'"), max_size=12)
 
 
 @given(
-    rows=st.lists(st.tuples(st.integers(1, 99), CELLS.filter(str.strip)), min_size=1, max_size=8),
+    rows=st.lists(
+        st.tuples(st.integers(1, 99), CELLS.filter(lambda cell: cell.strip() not in NOT_NAMES)),
+        min_size=1,
+        max_size=8,
+    ),
     delimiter=st.sampled_from(",;|"),
     newline=st.sampled_from(["\n", "\r\n"]),
 )
@@ -316,7 +321,9 @@ def test_translations_by_columns_of_other_names(data: Path, lang: str, count: in
     problems = Problems()
     path = data / f"native/hpo/hp-{lang}.babelon.tsv.gz"
     tables = FORMAT.read(path, options=ReadOptions(columns=columns), problems=problems)
-    assert problems.count == 0
+    # The Japanese table says NA for what is not translated.
+    missing = ["219 names are markers of missing values (NA): left out"] if lang == "ja" else []
+    assert [problem.message for problem in problems.first] == missing
     assert len(tables.concepts) == count
     assert set(tables.names["lang"].to_pylist()) == {lang}
     assert set(tables.names["kind"].to_pylist()) == {"preferred"}

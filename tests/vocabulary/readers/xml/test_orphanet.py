@@ -9,7 +9,7 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.concepts import ReadOptions
-from nymlink.vocabulary.readers.xml_formats import ORPHANET
+from nymlink.vocabulary.readers.tables.terminologies import ORPHANET
 from nymlink.vocabulary.tables import Tables
 
 TEXT = """\

@@ -159,8 +159,8 @@ class FunctionalParser:
     def _annotate(self, annotations: list[_Call], subject: str, predicate: str, text: str) -> None:
         for annotation in annotations:
             match [part for part in annotation.arguments if isinstance(part, Value)]:
-                case [about, type_] if self.statements.role(about.text) == "synonym type":
-                    self.statements.add_synonym_type(subject, predicate, text, type_.text)
+                case [about, type_]:
+                    self.statements.add_synonym_type(subject, predicate, text, about.text, type_.text)
 
 
 _SIGN: Final = re.compile(r"^[^\S\n]*(?:Prefix\s*\(\s*[\w.-]*:\s*=|Ontology\s*\()", re.MULTILINE)

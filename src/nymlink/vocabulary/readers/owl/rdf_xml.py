@@ -130,9 +130,10 @@ class _Handler:
 
     def _end_node(self, element: _Element) -> None:
         parent = self.open[-1]
-        if not element.subject.startswith("_:"):
-            if not parent.is_list:
-                parent.value = element.subject
+        is_blank = element.subject.startswith("_:")
+        if not parent.is_list and (not is_blank or self.statements.may_be_node(parent.predicate)):
+            parent.value = element.subject
+        if not is_blank:
             return
         if element.is_class and element.is_named:
             self.problems.reject(self.path, element.line, "a class or concept with a label, but without an id")
@@ -148,11 +149,15 @@ class _Handler:
         if parse_type == "Resource":
             # Such a property is also a blank node.
             element.subject, element.predicate = self._blank(), ""
+            if self.statements.may_be_node(predicate):
+                self.statements.add(node.subject, predicate, Value(element.subject, is_iri=True))
         elif parse_type == "Collection":
             element.is_list = True
         elif resource := attributes.get(f"{RDF}resource"):
             element.value = resolve_iri(resource, self.base)
-        elif f"{RDF}nodeID" not in attributes:
+        elif (id_ := attributes.get(f"{RDF}nodeID")) is not None:
+            element.value = f"_:{id_}" if self.statements.may_be_node(predicate) else None
+        else:
             element.text = [] if self.statements.role(predicate) else None
             self.literal_depth = 1 if parse_type == "Literal" else 0
         if self.statements.role(predicate) is None:
@@ -166,11 +171,13 @@ class _Handler:
             return resolve_iri(about, self.base)
         if (id_ := attributes.get(f"{RDF}ID")) is not None:
             return resolve_iri(f"#{id_}", self.base)
+        if (id_ := attributes.get(f"{RDF}nodeID")) is not None:
+            return f"_:{id_}"
         return self._blank()
 
     def _blank(self) -> str:
         self.blanks += 1
-        return f"_:{self.blanks}"
+        return f"_:[{self.blanks}]"
 
 
 def parse_rdf_xml(path: Path, problems: Problems) -> Statements:

@@ -3,6 +3,10 @@
 Sources: https://www.w3.org/TR/owl2-mapping-to-rdf/, https://www.w3.org/TR/skos-reference/, and the annotation
 properties of the OBO Foundry (oboInOwl, IAO).
 
+SKOS-XL (https://www.w3.org/TR/skos-reference/skos-xl.html) has labels that are nodes, with the text as their
+literalForm. The properties of the NCI Thesaurus are those of its EVS edition (Thesaurus.owl) and of the OBO
+Foundry.
+
 A subject is a concept if it is a class or a SKOS concept, and something besides its place in the hierarchy is
 stated.
 """
@@ -31,6 +35,7 @@ from nymlink.vocabulary.readers.oboinowl import (
     Term,
     build_tables,
 )
+from nymlink.vocabulary.readers.umls.atoms import kind
 from nymlink.vocabulary.tables import Tables
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -38,50 +43,78 @@ RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
 OWL: Final = "http://www.w3.org/2002/07/owl#"
 _OBO: Final = "http://purl.obolibrary.org/obo/"
 _EFO: Final = "http://www.ebi.ac.uk/efo/"
+_SKOS_XL: Final = "http://www.w3.org/2008/05/skos-xl#"
+_NCI_THESAURUS: Final = ("http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#", f"{_OBO}NCIT_")
+_NCI_ROLES: Final = {
+    "P90": "EXACT",  # FULL_SYN
+    "P97": "definition",
+    "P106": "namespace",  # semantic type
+    "P107": "EXACT",  # display name
+    "P108": "preferred",
+    "P310": "status",
+    "P383": "term type",
+    "P100": "xref OMIM",
+    "P207": "xref UMLS",
+    "P210": "xref CAS",
+    "P319": "xref UNII",
+}
 
 CLASSES: Final = frozenset({f"{OWL}Class", f"{OWL}DeprecatedClass", f"{RDFS}Class", f"{SKOS}Concept"})
 SCOPES: Final = frozenset({"EXACT", "RELATED", "NARROW", "BROAD"})
-ROLES: Final[Mapping[str, str]] = dict.fromkeys(XREF_PROPERTIES, "xref") | {
-    f"{RDF}type": "type",
-    f"{RDFS}label": "label",
-    f"{RDFS}subClassOf": "parent",
-    f"{OWL}equivalentClass": "equivalent",
-    f"{OWL}deprecated": "deprecated",
-    f"{OWL}versionInfo": "version",
-    f"{OWL}versionIRI": "version IRI",
-    f"{OWL}annotatedSource": "source",
-    f"{OWL}annotatedProperty": "property",
-    f"{OWL}annotatedTarget": "target",
-    f"{SKOS}prefLabel": "preferred",
-    f"{SKOS}altLabel": "EXACT",
-    # Misspellings and similar names for search, not for display.
-    f"{SKOS}hiddenLabel": "RELATED",
-    f"{SKOS}definition": "definition",
-    f"{SKOS}broader": "parent",
-    f"{SKOS}narrower": "child",
-    f"{IN_OWL}hasExactSynonym": "EXACT",
-    f"{IN_OWL}hasRelatedSynonym": "RELATED",
-    f"{IN_OWL}hasNarrowSynonym": "NARROW",
-    f"{IN_OWL}hasBroadSynonym": "BROAD",
-    f"{IN_OWL}hasSynonym": "RELATED",
-    f"{IN_OWL}hasSynonymType": "synonym type",
-    f"{IN_OWL}hasAlternativeId": "alternate",
-    f"{IN_OWL}hasOBONamespace": "namespace",
-    f"{IN_OWL}default-namespace": "default namespace",
-    f"{_OBO}IAO_0000115": "definition",
-    f"{_OBO}IAO_0000118": "EXACT",
-    f"{_OBO}IAO_0100001": "replaced by",
-    "http://purl.org/dc/terms/isReplacedBy": "replaced by",
-    f"{_EFO}alternative_term": "EXACT",
-    f"{_EFO}definition": "definition",
-}
-"""Predicate → its role; for a predicate of synonyms, the role is their scope."""
+ROLES: Final[Mapping[str, str]] = (
+    dict.fromkeys(XREF_PROPERTIES, "xref")
+    | {
+        f"{RDF}type": "type",
+        f"{RDFS}label": "label",
+        f"{RDFS}subClassOf": "parent",
+        f"{OWL}equivalentClass": "equivalent",
+        f"{OWL}deprecated": "deprecated",
+        f"{OWL}versionInfo": "version",
+        f"{OWL}versionIRI": "version IRI",
+        f"{OWL}annotatedSource": "source",
+        f"{OWL}annotatedProperty": "property",
+        f"{OWL}annotatedTarget": "target",
+        f"{SKOS}prefLabel": "preferred",
+        f"{SKOS}altLabel": "EXACT",
+        # Misspellings and similar names for search, not for display.
+        f"{SKOS}hiddenLabel": "RELATED",
+        f"{SKOS}definition": "definition",
+        f"{SKOS}broader": "parent",
+        f"{SKOS}narrower": "child",
+        f"{IN_OWL}hasExactSynonym": "EXACT",
+        f"{IN_OWL}hasRelatedSynonym": "RELATED",
+        f"{IN_OWL}hasNarrowSynonym": "NARROW",
+        f"{IN_OWL}hasBroadSynonym": "BROAD",
+        f"{IN_OWL}hasSynonym": "RELATED",
+        f"{IN_OWL}hasSynonymType": "synonym type",
+        f"{IN_OWL}hasAlternativeId": "alternate",
+        f"{IN_OWL}hasOBONamespace": "namespace",
+        f"{IN_OWL}default-namespace": "default namespace",
+        f"{_OBO}IAO_0000115": "definition",
+        f"{_OBO}IAO_0000118": "EXACT",
+        f"{_OBO}IAO_0100001": "replaced by",
+        "http://purl.org/dc/terms/isReplacedBy": "replaced by",
+        f"{_EFO}alternative_term": "EXACT",
+        f"{_EFO}definition": "definition",
+        f"{_SKOS_XL}prefLabel": "node preferred",
+        f"{_SKOS_XL}altLabel": "node EXACT",
+        f"{_SKOS_XL}hiddenLabel": "node RELATED",
+        f"{_SKOS_XL}literalForm": "literal",
+        f"{RDF}value": "literal",
+    }
+    | {base + name: role for base in _NCI_THESAURUS for name, role in _NCI_ROLES.items()}
+)
+"""Predicate → its role. For a predicate of synonyms, the role is their scope; after ``node``, it is the role of
+the literal of a node; after ``xref``, the prefix of identifiers."""
 
 
 _LICENCE: Final = re.compile(r".*[/#]licen[sc]e")
 _HIERARCHY: Final = frozenset({"type", "parent", "child", "equivalent"})
 _HEADERS: Final = (f"{OWL}Ontology", f"{SKOS}ConceptScheme")
 _TRUE: Final = frozenset({"true", "1"})
+# Predicates for the type of a synonym, one of each role.
+_TYPES: Final = (f"{IN_OWL}hasSynonymType", f"{_NCI_THESAURUS[0]}P383")
+_RETIRED: Final = frozenset({"Obsolete_Concept", "Retired_Concept"})
 
 
 class Value(NamedTuple):
@@ -135,21 +168,32 @@ class Statements:
             about.statements.append((role, value))
             about.described = about.described or role not in _HIERARCHY
 
-    def add_synonym_type(self, subject: str, predicate: str, text: str, type_: str) -> None:
-        """Add the type of a synonym, from the annotation of its statement. The first type counts."""
-        role = self.role(predicate)
-        if role in SCOPES:
-            self._synonym_types.setdefault((subject, role, text), type_)
+    def may_be_node(self, predicate: str) -> bool:
+        """Whether the object of a predicate may be a node, also a blank one, that has the text as its literal."""
+        return _is_node_role(self.role(predicate) or "")
+
+    def add_synonym_type(self, subject: str, predicate: str, text: str, annotation: str, type_: str) -> None:
+        """Add the type of a synonym, from the annotation of its statement. The first type counts.
+
+        The term types of the NCI Thesaurus are those of the UMLS; one that means just a synonym is left out.
+        """
+        scope, role = self.role(predicate), self.role(annotation)
+        if role == "term type":
+            type_ = "" if kind(type_) == "exact" else kind(type_)
+        if scope in SCOPES and role in ("synonym type", "term type") and type_:
+            self._synonym_types.setdefault((subject, scope, text), type_)
 
     def close(self, blank: str) -> None:
-        """End a blank node; if it annotates a statement, it adds the type of a synonym."""
-        about = self._subjects.pop(blank, None)
-        if about is None:
+        """End a blank node; if it annotates a statement, it adds the type of a synonym. A label is kept."""
+        about = self._subjects.get(blank)
+        if about is None or about.first("literal"):
             return
+        del self._subjects[blank]
         source, predicate, target = (about.first(role) for role in ("source", "property", "target"))
-        type_ = about.first("synonym type")
-        if source and predicate and target and type_:
-            self.add_synonym_type(source, predicate, target, type_)
+        if source and predicate and target:
+            for annotation in _TYPES:
+                if type_ := about.first(self._roles[annotation] or ""):
+                    self.add_synonym_type(source, predicate, target, annotation, type_)
 
     def tables(self, options: ReadOptions, path: Path, problems: Problems) -> Tables | None:
         """Build concepts, names and redirects; ``None`` if there is no concept.
@@ -164,6 +208,7 @@ class Statements:
         """
         for blank in [subject for subject in self._subjects if subject.startswith("_:")]:
             self.close(blank)
+        self._resolve_nodes()
         header = self._header()
         prefixes = options.new_prefixes()
         for name, namespace in self.prefixes.items():
@@ -194,6 +239,20 @@ class Statements:
             licence=header.first("licence"),
             prefixes=prefixes,
         )
+
+    def _resolve_nodes(self) -> None:
+        """Replace nodes that stand for texts by the literals of these nodes."""
+        for about in self._subjects.values():
+            if not any(value.is_iri and _is_node_role(role) for role, value in about.statements):
+                continue
+            resolved: list[tuple[str, Value]] = []
+            for role, value in about.statements:
+                if value.is_iri and _is_node_role(role):
+                    node = self._subjects.get(value.text, _Subject())
+                    resolved.extend((role.removeprefix("node "), literal) for literal in node.values("literal"))
+                else:
+                    resolved.append((role, value))
+            about.statements = resolved
 
     def _header(self) -> _Subject:
         for type_ in _HEADERS:
@@ -226,6 +285,10 @@ class Statements:
                 term.alternate_ids.append(prefixes.contract(value.text))
             elif role == "replaced by":
                 term.replaced_by.append(prefixes.contract(value.text))
+            elif role.startswith("xref "):
+                term.xrefs.append(f"{role.removeprefix('xref ')}:{value.text.strip()}")
+            elif role == "status":
+                term.obsolete = term.obsolete or value.text.strip() in _RETIRED
             elif role in ("xref", "equivalent"):
                 term.xrefs.append(prefixes.contract(value.text))
             elif role == "parent" and not value.text.startswith(OWL):
@@ -257,6 +320,10 @@ def resolve_iri(reference: str, base: str) -> str:
         return urljoin(base, reference)
     except ValueError:
         return reference
+
+
+def _is_node_role(role: str) -> bool:
+    return role == "definition" or role.startswith("node ")
 
 
 def _language(value: Value) -> str | None:

@@ -128,8 +128,9 @@ class TurtleParser:
         elif frame.expects == "predicate":
             frame.predicate, frame.expects = value.text, "object"
         elif frame.expects == "object":
-            # A blank node has no meaning outside its own statements.
-            if not (value.is_iri and value.text.startswith("_:")):
+            # A blank node has no meaning outside its own statements, unless it is a label.
+            is_blank = value.is_iri and value.text.startswith("_:")
+            if not is_blank or self.statements.may_be_node(frame.predicate):
                 triples.append((frame.subject, frame.predicate, value))
             frame.expects = "end"
 
@@ -138,7 +139,7 @@ class TurtleParser:
             return Value(self._iri(kind, token), is_iri=True)
         if kind in ("text", "long"):
             quotes = 3 if kind == "long" else 1
-            return Value(_unescaped(token[quotes:-quotes]), scanner.take_language())
+            return Value(unescape_literal(token[quotes:-quotes]), scanner.take_language())
         if kind == "word" and token == "a" and frame.expects == "predicate":
             return Value(f"{RDF}type", is_iri=True)
         if kind == "number" or token in ("true", "false"):
@@ -147,7 +148,7 @@ class TurtleParser:
 
     def _iri(self, kind: str, token: str) -> str:
         if kind == "iri":
-            return resolve_iri(_unescaped(token[1:-1]), self._base)
+            return resolve_iri(unescape_literal(token[1:-1]), self._base)
         if kind == "blank":
             return token
         prefix, _, local = token.partition(":")
@@ -156,7 +157,8 @@ class TurtleParser:
         return self._prefixes[prefix] + (re.sub(r"\\(.)", r"\1", local) if "\\" in local else local)
 
 
-def _unescaped(text: str) -> str:
+def unescape_literal(text: str) -> str:
+    """Undo the escapes of a literal or an IRI, also of N-Triples."""
     return _ESCAPE.sub(_character, text) if "\\" in text else text
 
 

@@ -1,13 +1,60 @@
-"""Read the rows of a delimited table by the headers of its columns."""
+"""Read the rows of a table by the headers of its columns, and tell names from markers of missing values."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.problems import Problems
 from nymlink.tables.delimited import parse_records
+from nymlink.vocabulary.tables import TableBuilder, Tables
+
+_NULLS: Final = frozenset({"\\N", "NULL", "N/A", "n/a", "#N/A", "<NA>", "-"})
+# These are also the names of a gene, of sodium and of sodium nitride.
+_MAY_BE_NULLS: Final = frozenset({"nan", "NaN", "NAN", "NA", "null", "None"})
+
+
+class NamesBuilder(TableBuilder):
+    """A builder for tables of any origin, in which programs write markers for missing values.
+
+    ``NULL``, ``N/A``, ``-`` and similar are never names. ``nan``, ``NA`` and similar are names unless several
+    concepts have them: a real name of that form is the name of one concept.
+
+    Args:
+        path: the table, for the report.
+        problems: receives one report, with the number of names left out.
+    """
+
+    def __init__(self, path: Path, problems: Problems) -> None:
+        super().__init__()
+        self._path = path
+        self._problems = problems
+        self._left_out: Counter[str] = Counter()
+        self._doubtful: dict[str, set[tuple[str, str, str]]] = {}
+
+    def name(self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact") -> None:
+        if text in _NULLS:
+            self._left_out[text] += 1
+            return
+        if text in _MAY_BE_NULLS:
+            self._doubtful.setdefault(text, set()).add((concept_id, text, lang))
+        super().name(concept_id, text, lang=lang, kind=kind)
+
+    def build(self) -> Tables:
+        for text, names in self._doubtful.items():
+            if len({concept_id for concept_id, _, _ in names}) > 1:
+                self._left_out[text] += len(names)
+                for name in names:
+                    del self._names[name]
+        if self._left_out:
+            markers = ", ".join(sorted(self._left_out))
+            message = f"{self._left_out.total():,} names are markers of missing values ({markers}): left out"
+            self._problems.repair(self._path, None, message)
+        return super().build()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ from nymlink.tables.delimited import Record, list_headers, parse_records
 from nymlink.vocabulary.concepts import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
+from nymlink.vocabulary.readers.tables.header_rows import NamesBuilder
 from nymlink.vocabulary.readers.tables.layout import Layout, check_layout, find_layout
-from nymlink.vocabulary.tables import TableBuilder, Tables
+from nymlink.vocabulary.tables import Tables
 
 _TRUE: Final = frozenset({"true", "t", "yes", "y", "1", "obsolete", "deprecated"})
 _SUFFIXES: Final = (".csv", ".tsv")
@@ -44,7 +45,7 @@ class _Rows:
     """Collects the concepts of one table."""
 
     def __init__(self, layout: Layout, path: Path, options: ReadOptions, problems: Problems) -> None:
-        self.builder = TableBuilder()
+        self.builder = NamesBuilder(path, problems)
         self._width = len(layout.headers)
         self._places = list(layout.columns.items())
         self._path = path

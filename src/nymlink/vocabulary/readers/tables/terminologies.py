@@ -1,9 +1,8 @@
-"""Tables of single terminologies: HGNC, ICD-10-CM, CTD.
+"""Single terminologies: HGNC, Orphanet, CTD.
 
 Columns of HGNC: https://www.genenames.org/help/statistics-and-downloads/.
 
-Columns of ICD-10-CM, from the ``icd10OrderFiles.pdf`` of CMS, counted from 1: 1-5 order number, 7-13 code, 15
-billable code (1) or header (0), 17-76 short description, from 78 on long description.
+Orphanet: Orphadata, product 1 (https://www.orphadata.com/alignments/).
 
 Columns of CTD: https://ctdbase.org/downloads/. The diseases (MEDIC) are those of Davis et al., "MEDIC: a practical
 disease vocabulary used at the Comparative Toxicogenomics Database" (Database 2012): MeSH and OMIM joined, each
@@ -16,9 +15,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from xml.etree.ElementTree import Element
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_head, read_lines
+from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.xml_files import read_records, root_name, text_at
@@ -84,52 +85,82 @@ HGNC: Final[VocabularyFormat] = Format(
 )
 
 
-PREFIX: Final = "ICD10CM:"
-_LINE: Final = re.compile(r"\d{5} (?P<code>[A-Z][0-9][0-9A-Z ]{5}) [01] (?P<short>.{60}) (?P<long>\s*\S.*)")
-_LINES_CHECKED: Final = 20
-_CATEGORY: Final = 3
+ORPHANET_PREFIX: Final = "Orphanet:"
+_ORPHANET_ROOT: Final = "JDBOR"
+_PREFIXES: Final = {"MeSH": "MESH", "MedDRA": "MEDDRA", "ICD-10": "ICD10", "ICD-11": "ICD11"}
+# Orphanet puts these before the names of retired entries and of diseases that are not rare.
+_STATUS: Final = re.compile(r"(?P<status>OBSOLETE|NON RARE IN EUROPE)\s*:\s*")
 
 
-def _recognises_icd10cm(path: Path, head: str) -> bool:  # noqa: ARG001
-    lines = [line.rstrip("\r") for line in head.split("\n") if line.strip()][:_LINES_CHECKED]
-    return 2 * sum(_LINE.fullmatch(line) is not None for line in lines) > len(lines)
+def _recognises_orphanet(path: Path, head: str) -> bool:  # noqa: ARG001
+    return root_name(head) == _ORPHANET_ROOT
 
 
-def _read_icd10cm(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the codes: long descriptions are preferred names, the longest prefix that is a code is the parent."""
+def _read_orphanet(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    """Read the disorders, with the cross-references that are exact (E)."""
     languages = LanguageFilter(options)
     builder = TableBuilder()
-    for number, line in read_lines(path, problems):
-        if not line.strip():
+    for record in read_records(
+        path, roots=(_ORPHANET_ROOT,), tags=("Disorder", "Availability"), problems=problems
+    ):
+        element = record.element
+        if element.tag == _ORPHANET_ROOT:
+            builder.version = element.get("date", "").partition(" ")[0] or None
             continue
-        match = _LINE.fullmatch(line)
-        if match is None:
-            problems.reject(path, number, "not a row of an ICD-10-CM order file")
+        if element.tag == "Availability":
+            builder.licence = text_at(element, "Licence/ShortIdentifier") or None
             continue
-        code = match["code"].rstrip()
-        id_ = _icd_curie(code)
-        shorter = (_icd_curie(code[:length]) for length in range(len(code) - 1, _CATEGORY - 1, -1))
-        parent = next((prefix for prefix in shorter if prefix in builder), None)
-        builder.concept(id_, parents=[parent] if parent else [])
-        if languages.wants(languages.default):
-            builder.name(id_, match["long"], lang=languages.default, kind="preferred")
-            builder.name(id_, match["short"], lang=languages.default)
+        code = text_at(element, "OrphaCode") or text_at(element, "OrphaNumber")
+        if not code:
+            problems.reject(path, record.line, "a disorder without OrphaCode")
+            continue
+        id_ = ORPHANET_PREFIX + code
+        name = text_at(element, "Name")
+        status = _STATUS.match(name)
+        type_ = text_at(element, "DisorderType/Name")
+        builder.concept(
+            id_,
+            definition=_definition(element),
+            semantic_types=[type_] if type_ else [],
+            xrefs=_exact_references(element),
+            obsolete=status is not None and status["status"] == "OBSOLETE",
+        )
+        names = [(element.find("Name"), "preferred")]
+        names += [(synonym, "exact") for synonym in element.iterfind("SynonymList/Synonym")]
+        for name_element, kind in names:
+            lang = _language(name_element, languages)
+            if languages.wants(lang):
+                builder.name(id_, _STATUS.sub("", text_at(name_element), count=1), lang=lang, kind=kind)
     if not len(builder):
-        raise InputError("no row that could be used", path=path)
+        raise InputError("no disorder that could be used", path=path)
     return builder.build()
 
 
-def _icd_curie(code: str) -> str:
-    """Write a code as a CURIE: ``A000`` → ``ICD10CM:A00.0``."""
-    tail = code[_CATEGORY:]
-    return f"{PREFIX}{code[:_CATEGORY]}" + (f".{tail}" if tail else "")
+def _language(element: Element | None, languages: LanguageFilter) -> str:
+    stated = "" if element is None else element.get("lang", "")
+    return normalise_language(stated) or languages.default
 
 
-ICD10CM: Final[VocabularyFormat] = Format(
-    name="icd10cm",
-    description="ICD-10-CM, the fixed-width order file",
-    recognises=_recognises_icd10cm,
-    read=_read_icd10cm,
+def _definition(element: Element) -> str:
+    for section in element.iter("TextSection"):
+        if text_at(section, "TextSectionType/Name") == "Definition":
+            return text_at(section, "Contents")
+    return ""
+
+
+def _exact_references(element: Element) -> Iterator[str]:
+    for reference in element.iterfind("ExternalReferenceList/ExternalReference"):
+        source, value = text_at(reference, "Source"), text_at(reference, "Reference")
+        relation = text_at(reference, "DisorderMappingRelation/Name")
+        if source and value and re.match(r"E\b", relation):
+            yield f"{_PREFIXES.get(source, source)}:{value}"
+
+
+ORPHANET: Final[VocabularyFormat] = Format(
+    name="orphanet",
+    description="Orphanet rare diseases and cross-references, XML (en_product1.xml)",
+    recognises=_recognises_orphanet,
+    read=_read_orphanet,
 )
 
 

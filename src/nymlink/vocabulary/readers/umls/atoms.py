@@ -1,4 +1,4 @@
-"""Atoms of the UMLS."""
+"""Atoms of the UMLS and of RxNorm."""
 
 from __future__ import annotations
 
@@ -87,11 +87,17 @@ class Atoms:
     prefixes: list[str]
 
 
+RXNORM: Final = "RXNORM"
+# RxNorm's own atoms name a concept best, but for its synonyms.
+_RXNORM_SYNONYMS: Final = frozenset({"SY", "TMSY", "ET", "PSN"})
+
+
 class _Collector:
     """Collects MRCONSO block by block."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions, *, is_rxnorm: bool) -> None:
         self._options = options
+        self._is_rxnorm = is_rxnorm
         self._wanted_languages = LanguageFilter(options)
         self._languages, self._prefixes = Numbering(), Numbering()
         self._seen_languages, self._seen_sources, self._seen_types = Numbering(), Numbering(), Numbering()
@@ -125,7 +131,9 @@ class _Collector:
             has_name &= map_distinct(block["LAT"], lambda lat: self._wanted_languages.wants(lang(lat)), bool)
         if options.term_types is not None:
             has_name &= map_distinct(block["TTY"], options.term_types.__contains__, bool)
-        has_xref = map_distinct(block["SAB"], lambda sab: sab not in {"MTH", ""}, bool)
+        # The codes of RxNorm's own atoms are its concepts.
+        own = {RXNORM} if self._is_rxnorm else {"MTH"}
+        has_xref = map_distinct(block["SAB"], lambda sab: sab not in {*own, ""}, bool)
         has_xref &= ~pc.is_in(block["CODE"], pa.array(["", "NOCODE"])).to_numpy()
         self._concepts.append(block["CUI"].combine_chunks().dictionary_encode())
         self._text.append(_fold(block["STR"].filter(pa.array(has_name)).combine_chunks()))
@@ -133,6 +141,9 @@ class _Collector:
         rank = 4 * map_distinct(block["TS"], lambda flag: flag != "P", np.int8)
         rank += 2 * map_distinct(block["STT"], lambda flag: flag != "PF", np.int8)
         rank += map_distinct(block["ISPREF"], lambda flag: flag != "Y", np.int8)
+        if self._is_rxnorm:
+            rank = 2 * map_distinct(block["SAB"], RXNORM.__ne__, np.int8)
+            rank += map_distinct(block["TTY"], _RXNORM_SYNONYMS.__contains__, np.int8)
         for name, values in (
             ("has_name", has_name),
             ("lang", map_distinct(block["LAT"], lambda lat: self._languages[lang(lat)], np.int16)[has_name]),
@@ -194,7 +205,7 @@ def read_atoms(release: Release, options: ReadOptions, problems: Problems) -> At
     Raises:
         InputError: no row can be used, or the options name a language, source or term type that never occurs.
     """
-    collector = _Collector(options)
+    collector = _Collector(options, is_rxnorm=release.is_rxnorm)
     rows = 0
     for block in read_rrf(
         release,
@@ -208,7 +219,9 @@ def read_atoms(release: Release, options: ReadOptions, problems: Problems) -> At
         rows += len(block)
     path = release.parts["MRCONSO"][0]
     if not rows:
-        raise InputError("no usable rows: is this an MRCONSO file?", path=path)
+        raise InputError(
+            f"no usable rows: is this an {'RXN' if release.is_rxnorm else 'MR'}CONSO file?", path=path
+        )
     collector.check_options(path)
     atoms = collector.finish()
     if atoms is None:

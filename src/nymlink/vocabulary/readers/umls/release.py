@@ -1,4 +1,4 @@
-"""The files of a UMLS release, block by block."""
+"""The files of a release of the UMLS or of RxNorm, block by block."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ _STANDARD_ORDER: Final[Mapping[str, str]] = {
     "MRSAB": "VCUI,RCUI,VSAB,RSAB,SON,SF,SVER,VSTART,VEND,IMETA,RMETA,SLC,SCC,SRL,TFR,CFR,CXTY,TTYL,ATNL,"
     "LAT,CENC,CURVER,SABIN,SSN,SCIT",
 }
+# RxNorm Technical Documentation, section 12; the columns have the names of the UMLS.
+_RXNORM_ORDER: Final[Mapping[str, str]] = {
+    **{name: _STANDARD_ORDER[name] for name in ("MRCONSO", "MRSTY", "MRSAB")},
+    "MRREL": "CUI1,AUI1,STYPE1,REL,CUI2,AUI2,STYPE2,RELA,RUI,SRUI,SAB,SL,DIR,RG,SUPPRESS,CVF",
+    "MRCUI": "CUI1,VSTART,VEND,CARDINALITY,CUI2",
+}
 _MRFILES_NAME, _MRFILES_COLUMNS = 0, 2
 _PART: Final = re.compile(r"(?P<stem>.+\.RRF)\.(?!gz$)(?P<suffix>[a-z]{2})(\.gz)?")
 
@@ -38,18 +44,20 @@ class Release:
     Attributes:
         parts: file name without ending (``MRCONSO``) → the file, or its parts in order.
         columns: file name without ending → its columns in order.
+        is_rxnorm: whether it is of RxNorm, whose files (``RXNCONSO``) have the names of those of the UMLS here.
     """
 
     parts: Mapping[str, tuple[Path, ...]]
     columns: Mapping[str, tuple[str, ...]]
+    is_rxnorm: bool = False
 
     def __contains__(self, name: str) -> bool:
         return name in self.parts
 
 
-def has_release(folder: Path) -> bool:
-    """Whether the folder, or its sub-folder ``META``, holds an MRCONSO file."""
-    return _home(folder) is not None
+def has_release(folder: Path, *, is_rxnorm: bool = False) -> bool:
+    """Whether the folder, or its sub-folder ``META`` (RxNorm: ``rrf``), holds an MRCONSO (RXNCONSO) file."""
+    return _home(folder, is_rxnorm=is_rxnorm) is not None
 
 
 def open_release(path: Path, problems: Problems) -> Release:
@@ -73,8 +81,29 @@ def open_release(path: Path, problems: Problems) -> Release:
     return Release(parts=parts, columns=_columns(folder, problems))
 
 
-def _home(folder: Path) -> Path | None:
-    return next((place for place in (folder, folder / "META") if _find(place, "MRCONSO.RRF")), None)
+def open_rxnorm(path: Path) -> Release:
+    """Find the files of a release of RxNorm: a folder with ``RXNCONSO.RRF`` in it or in ``rrf``, or that file.
+
+    Raises:
+        InputError: there is no RXNCONSO file.
+    """
+    folder = (_home(path, is_rxnorm=True) or path) if path.is_dir() else path.parent
+    parts = {name: files for name in _RXNORM_ORDER if (files := _find(folder, f"{_rxnorm_name(name)}.RRF"))}
+    if path.is_file():
+        parts["MRCONSO"] = (path,)
+    if "MRCONSO" not in parts:
+        raise InputError("no RXNCONSO.RRF (or RXNCONSO.RRF.gz) here, nor in a sub-folder rrf", path=path)
+    orders = {**_STANDARD_ORDER, **_RXNORM_ORDER}
+    return Release(parts, {name: tuple(order.split(",")) for name, order in orders.items()}, is_rxnorm=True)
+
+
+def _rxnorm_name(name: str) -> str:
+    return f"RXN{name.removeprefix('MR')}"
+
+
+def _home(folder: Path, *, is_rxnorm: bool = False) -> Path | None:
+    name, below = ("RXNCONSO.RRF", "rrf") if is_rxnorm else ("MRCONSO.RRF", "META")
+    return next((place for place in (folder, folder / below) if _find(place, name)), None)
 
 
 def _find(folder: Path, name: str) -> tuple[Path, ...]:

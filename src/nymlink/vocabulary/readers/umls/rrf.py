@@ -1,14 +1,16 @@
-"""The UMLS: its concepts, with types, definitions and relations.
+"""The UMLS and RxNorm: their concepts, with types, definitions and relations.
 
 Read column by column with Arrow, because MRCONSO has some 15 million rows. File layout: UMLS Reference Manual,
 chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/). Only MRCONSO is required; MRSTY, MRDEF, MRREL, MRCUI,
-MRSAB and MRFILES are read if present.
+MRSAB and MRFILES are read if present. RxNorm has files of the same columns, named RXNCONSO, RXNSTY, RXNREL, RXNCUI
+and RXNSAB (https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +24,9 @@ from nymlink.core.store.arrays import Array, Ints
 from nymlink.vocabulary.concepts import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.column_files import Numbering, distinct_pairs, group_lists, map_distinct
-from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED, read_atoms
+from nymlink.vocabulary.readers.umls.atoms import RXNORM, SUPPRESSED, read_atoms
 from nymlink.vocabulary.readers.umls.names import InheritedNames, names, xrefs
-from nymlink.vocabulary.readers.umls.release import Release, has_release, open_release, read_rrf
+from nymlink.vocabulary.readers.umls.release import Release, has_release, open_release, open_rxnorm, read_rrf
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
 
 _FIRST_DEFINERS: Final = ("MSH", "NCI")
@@ -92,8 +94,10 @@ class ConceptAttributes:
         drug as ``related``, because a generic name is no trade name.
         """
         first, second, relations = _no_strings(), _no_strings(), [np.array([], np.int8)]
+        # In RxNorm, relations of atoms have no concepts.
+        required = () if self._release.is_rxnorm else ("CUI1", "CUI2")
         for block in self._read(
-            "MRREL", strings=("CUI1", "CUI2"), codes=("REL", "RELA", "SAB", "SUPPRESS"), required=("CUI1", "CUI2")
+            "MRREL", strings=("CUI1", "CUI2"), codes=("REL", "RELA", "SAB", "SUPPRESS"), required=required
         ):
             by_rela = map_distinct(block["RELA"], lambda rela: _RELA.get(rela, _NOTHING), np.int8)
             by_rel = map_distinct(block["REL"], lambda rel: _REL.get(rel, _NOTHING), np.int8)
@@ -117,10 +121,12 @@ class ConceptAttributes:
         return parents, _inherited(subject[~is_parent], object_[~is_parent])
 
     def redirects(self) -> pa.Table:
-        """Read MRCUI: retired ids that are synonymous (REL ``SY``) with a concept kept here."""
+        """Read MRCUI: retired ids that are synonymous (REL ``SY``) with a concept kept here; in RxNorm, merged."""
         old, new = _no_strings(), _no_strings()
-        for block in self._read("MRCUI", strings=("CUI1", "CUI2"), codes=("REL",), required=("CUI1",)):
-            block = block.filter(pa.array(map_distinct(block["REL"], "SY".__eq__, bool)))
+        codes = () if self._release.is_rxnorm else ("REL",)
+        for block in self._read("MRCUI", strings=("CUI1", "CUI2"), codes=codes, required=("CUI1",)):
+            if codes:
+                block = block.filter(pa.array(map_distinct(block["REL"], "SY".__eq__, bool)))
             old.extend(block["CUI1"].chunks)
             new.extend(block["CUI2"].chunks)
         table = pa.table({"old": pa.chunked_array(old), "new": pa.chunked_array(new)}, schema=REDIRECT_SCHEMA)
@@ -128,7 +134,16 @@ class ConceptAttributes:
         return table.filter(pc.and_(live, retired)).group_by(["old", "new"], use_threads=False).aggregate([])
 
     def version(self) -> str | None:
-        """Read MRSAB: the newest release (``2020AA``) that added a current source. Every release adds a source."""
+        """Read MRSAB: the newest release (``2020AA``) that added a current source. Every release adds a source.
+
+        For RxNorm: the version of its own atoms (``RXNORM_25AA_250106F``).
+        """
+        if self._release.is_rxnorm:
+            blocks = self._read("MRSAB", strings=("VSAB", "RSAB", "CURVER"), required=())
+            own = (
+                block.filter(pc.equal(block["RSAB"], pa.scalar(RXNORM)))["VSAB"].to_pylist() for block in blocks
+            )
+            return max((version for versions in own for version in versions if version), default=None)
         releases = [
             release
             for block in self._read("MRSAB", strings=("IMETA", "CURVER"), required=())
@@ -207,7 +222,10 @@ def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         InputError: there is no MRCONSO or nothing usable in it, a compressed file is damaged, or the options name
             a language, source or term type that occurs nowhere.
     """
-    release = open_release(path, problems)
+    return _read_release(open_release(path, problems), options, problems, licence=_LICENCE)
+
+
+def _read_release(release: Release, options: ReadOptions, problems: Problems, *, licence: str) -> Tables:
     atoms = read_atoms(release, options, problems)
     attributes = ConceptAttributes(release, atoms.ids, options, problems)
     parents, inherited = attributes.relations()
@@ -229,7 +247,7 @@ def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         names=names(atoms, inherited),
         redirects=attributes.redirects(),
         version=attributes.version(),
-        licence=_LICENCE,
+        licence=licence,
     )
 
 
@@ -238,5 +256,57 @@ FORMAT: Final[VocabularyFormat] = Format(
     description="UMLS Metathesaurus, Rich Release Format (a folder with MRCONSO.RRF)",
     recognises=recognises,
     read=read,
+    options=frozenset({"sources", "term_types", "suppressed"}),
+)
+
+
+_RXNORM_LICENCE: Final = "UMLS Metathesaurus License; atoms of RXNORM are in the public domain"
+_RXNORM_ROW: Final = re.compile(r"\d{1,8}\|[A-Z]{3}\|([^|\n]*\|){5}\d+\|([^|\n]*\|){10}\r?(\n|$)")
+
+
+def recognises_rxnorm(path: Path, head: str) -> bool:
+    """Recognise a folder with RXNCONSO in it or in ``rrf``, or a file with such rows."""
+    if path.is_dir():
+        return has_release(path, is_rxnorm=True)
+    return _RXNORM_ROW.match(head) is not None
+
+
+def read_rxnorm(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    """Read a release of RxNorm like one of the UMLS; ids are ``RXNORM:`` and the RXCUI.
+
+    The preferred name is RxNorm's own normal name. A generic drug has the names of its brands as ``tradename``.
+    Parents are those of ``isa``; RXNCUI redirects merged ids.
+
+    Raises:
+        InputError: see :func:`read`.
+    """
+    tables = _read_release(open_rxnorm(path), options, problems, licence=_RXNORM_LICENCE)
+    parents = tables.concepts["parents"].combine_chunks()
+    lists = pa.ListArray.from_arrays(parents.offsets, _prefixed(parents.values))
+    concepts = tables.concepts.set_column(0, CONCEPT_SCHEMA.field("id"), _prefixed(tables.concepts["id"]))
+    return replace(
+        tables,
+        concepts=concepts.set_column(
+            CONCEPT_SCHEMA.get_field_index("parents"), CONCEPT_SCHEMA.field("parents"), lists
+        ),
+        names=tables.names.set_column(
+            0, tables.names.schema.field("concept_id"), _prefixed(tables.names["concept_id"])
+        ),
+        redirects=pa.table(
+            {column: _prefixed(tables.redirects[column]) for column in REDIRECT_SCHEMA.names},
+            schema=REDIRECT_SCHEMA,
+        ),
+    )
+
+
+def _prefixed(ids: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    return pc.binary_join_element_wise(pa.scalar(f"{RXNORM}:", ids.type), ids, pa.scalar("", ids.type))
+
+
+RXNORM_FORMAT: Final[VocabularyFormat] = Format(
+    name="rxnorm",
+    description="RxNorm, Rich Release Format (a folder with RXNCONSO.RRF)",
+    recognises=recognises_rxnorm,
+    read=read_rxnorm,
     options=frozenset({"sources", "term_types", "suppressed"}),
 )
