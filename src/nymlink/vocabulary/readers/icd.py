@@ -1,4 +1,4 @@
-"""ICD and other classifications: ClaML, ICD-10-CM, ICD-11.
+"""ICD and other classifications: ClaML, ICD-10-CM.
 
 ClaML: Classification Markup Language, EN 14463 / ISO 13120. Fourth and fifth characters that many categories share
 are modifiers: every category with no class below it gets one code for each of their classes.
@@ -6,8 +6,6 @@ are modifiers: every category with no class below it gets one code for each of t
 ICD-10-CM: columns of the order file, from the ``icd10OrderFiles.pdf`` of CMS, counted from 1: 1-5 order number,
 7-13 code, 15 billable code (1) or header (0), 17-76 short description, from 78 on long description. The tabular
 list is XML of the CDC, with seventh characters stated once for a category.
-
-ICD-11: the simple tabulation of the WHO (https://icd.who.int/browse, "Info"), in any language.
 """
 
 from __future__ import annotations
@@ -23,15 +21,12 @@ from xml.etree.ElementTree import Element
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.language_codes import normalise_language
-from nymlink.core.prefixes import contract
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.core.xml_files import read_records, root_name, text_at
-from nymlink.tables.delimited import parse_records
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
-from nymlink.vocabulary.readers.tables.header_rows import Row
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _ROOT: Final = "ClaML"
@@ -392,81 +387,4 @@ ICD10CM_TABULAR: Final[VocabularyFormat] = Format(
     description="ICD-10-CM, the tabular list of the CDC, XML (icd10cm_tabular_20xx.xml)",
     recognises=_recognises_tabular,
     read=_read_tabular,
-)
-
-
-ICD11_PREFIX: Final = "ICD11:"
-_ICD11_HEADERS: Final = frozenset({"Code", "BlockId", "Title", "ClassKind", "ChapterNo"})
-_ICD11_VERSION: Final = re.compile(r"Version:\s*(?P<version>.*\S)")
-_DASHES: Final = re.compile(r"(?P<dashes>(?:-\s*)*)(?P<name>.*)", re.DOTALL)
-
-
-def _icd11_headers(line: str) -> list[str]:
-    return [header.strip().strip('"') for header in line.split("\t")]
-
-
-def _recognises_icd11(path: Path, head: str) -> bool:  # noqa: ARG001
-    return set(_icd11_headers(head.lstrip().partition("\n")[0])) >= _ICD11_HEADERS
-
-
-def _read_icd11(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read chapters, blocks and categories; the dashes before a title are its depth, and give the parent.
-
-    The id is the code, else the id of the block, else the number of the entity. The entity of the Foundation is an
-    xref.
-    """
-    languages = LanguageFilter(options)
-    builder = TableBuilder()
-    lines = read_lines(path, problems)
-    headers = _icd11_headers(next((line for _, line in lines if line.strip()), ""))
-    if not set(headers) >= _ICD11_HEADERS:
-        expected = ", ".join(sorted(_ICD11_HEADERS))
-        raise InputError(f"not a simple tabulation of ICD-11: its first line must name {expected}", path=path)
-    builder.version = next((match["version"] for match in map(_ICD11_VERSION.fullmatch, headers) if match), None)
-    uri = next((header for header in headers if header.startswith("Linearization")), "")
-    above: list[tuple[int, str]] = []
-    # Rows end before the header that states the version.
-    least = max(map(headers.index, _ICD11_HEADERS)) + 1
-    for record in parse_records(lines, "\t"):
-        if not least <= len(record.fields) <= len(headers):
-            problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(headers)}")
-            continue
-        row = Row(record.line, dict(zip(headers, map(str.strip, record.fields), strict=False)))
-        if not row.get("Title"):
-            problems.reject(path, row.line, "Title is blank")
-            continue
-        entity = row.get(uri).partition("/mms/")[2] or row.get(uri).rpartition("/")[2]
-        local = row.get("Code") or row.get("BlockId") or entity.replace("/", "-")
-        if not local:
-            problems.reject(path, row.line, "neither a code nor a block nor a linearization URI")
-            continue
-        id_ = ICD11_PREFIX + local
-        match = _DASHES.fullmatch(row.get("Title"))
-        dashes, title = (match["dashes"], match["name"]) if match else ("", row.get("Title"))
-        depth = dashes.count("-")
-        while above and above[-1][0] >= depth:
-            above.pop()
-        foundation, is_known = row.get("Foundation URI"), id_ in builder
-        builder.concept(
-            id_,
-            semantic_types=[kind] if (kind := row.get("ClassKind")) else [],
-            xrefs=[contract(foundation)] if foundation else [],
-            parents=[parent for _, parent in above[-1:]],
-        )
-        above.append((depth, id_))
-        if languages.wants(languages.default):
-            builder.name(id_, title, lang=languages.default, kind="exact" if is_known else "preferred")
-        english = _DASHES.fullmatch(row.get("TitleEN"))
-        if english and languages.wants("en"):
-            builder.name(id_, english["name"], lang="en", kind="preferred")
-    if not len(builder):
-        raise InputError("no row that could be used", path=path)
-    return builder.build()
-
-
-ICD11: Final[VocabularyFormat] = Format(
-    name="icd11",
-    description="ICD-11, the simple tabulation of the WHO (SimpleTabulation-ICD-11-MMS-en.txt)",
-    recognises=_recognises_icd11,
-    read=_read_icd11,
 )

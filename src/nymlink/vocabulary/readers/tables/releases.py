@@ -1,10 +1,12 @@
-"""Releases of terminologies as tables: LOINC, and the flat file of the NCI Thesaurus.
+"""Releases of terminologies as tables: LOINC, the flat file of the NCI Thesaurus, ICD-11.
 
 LOINC: LOINC Users' Guide, appendix A (https://loinc.org/kb/users-guide/loinc-database-structure/). Only the main
 table is required.
 
 NCI Thesaurus: ``Thesaurus.txt``, by the ReadMe.txt of each release: code, IRI (formerly name), parents, synonyms
 (the first is preferred), definition, display name, concept status, semantic types; no header.
+
+ICD-11: the simple tabulation of the WHO (https://icd.who.int/browse, "Info"), in any language.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ from typing import Final
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.language_codes import normalise_language
+from nymlink.core.prefixes import contract
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
-from nymlink.tables.delimited import header_cells
+from nymlink.tables.delimited import header_cells, parse_records
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
@@ -219,4 +222,81 @@ NCIT: Final[VocabularyFormat] = Format(
     description="NCI Thesaurus, the flat file Thesaurus.txt",
     recognises=_recognises_ncit,
     read=_read_ncit,
+)
+
+
+ICD11_PREFIX: Final = "ICD11:"
+_ICD11_HEADERS: Final = frozenset({"Code", "BlockId", "Title", "ClassKind", "ChapterNo"})
+_ICD11_VERSION: Final = re.compile(r"Version:\s*(?P<version>.*\S)")
+_DASHES: Final = re.compile(r"(?P<dashes>(?:-\s*)*)(?P<name>.*)", re.DOTALL)
+
+
+def _icd11_headers(line: str) -> list[str]:
+    return [header.strip().strip('"') for header in line.split("\t")]
+
+
+def _recognises_icd11(path: Path, head: str) -> bool:  # noqa: ARG001
+    return set(_icd11_headers(head.lstrip().partition("\n")[0])) >= _ICD11_HEADERS
+
+
+def _read_icd11(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    """Read chapters, blocks and categories; the dashes before a title are its depth, and give the parent.
+
+    The id is the code, else the id of the block, else the number of the entity. The entity of the Foundation is an
+    xref.
+    """
+    languages = LanguageFilter(options)
+    builder = TableBuilder()
+    lines = read_lines(path, problems)
+    headers = _icd11_headers(next((line for _, line in lines if line.strip()), ""))
+    if not set(headers) >= _ICD11_HEADERS:
+        expected = ", ".join(sorted(_ICD11_HEADERS))
+        raise InputError(f"not a simple tabulation of ICD-11: its first line must name {expected}", path=path)
+    builder.version = next((match["version"] for match in map(_ICD11_VERSION.fullmatch, headers) if match), None)
+    uri = next((header for header in headers if header.startswith("Linearization")), "")
+    above: list[tuple[int, str]] = []
+    # Rows end before the header that states the version.
+    least = max(map(headers.index, _ICD11_HEADERS)) + 1
+    for record in parse_records(lines, "\t"):
+        if not least <= len(record.fields) <= len(headers):
+            problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(headers)}")
+            continue
+        row = Row(record.line, dict(zip(headers, map(str.strip, record.fields), strict=False)))
+        if not row.get("Title"):
+            problems.reject(path, row.line, "Title is blank")
+            continue
+        entity = row.get(uri).partition("/mms/")[2] or row.get(uri).rpartition("/")[2]
+        local = row.get("Code") or row.get("BlockId") or entity.replace("/", "-")
+        if not local:
+            problems.reject(path, row.line, "neither a code nor a block nor a linearization URI")
+            continue
+        id_ = ICD11_PREFIX + local
+        match = _DASHES.fullmatch(row.get("Title"))
+        dashes, title = (match["dashes"], match["name"]) if match else ("", row.get("Title"))
+        depth = dashes.count("-")
+        while above and above[-1][0] >= depth:
+            above.pop()
+        foundation, is_known = row.get("Foundation URI"), id_ in builder
+        builder.concept(
+            id_,
+            semantic_types=[kind] if (kind := row.get("ClassKind")) else [],
+            xrefs=[contract(foundation)] if foundation else [],
+            parents=[parent for _, parent in above[-1:]],
+        )
+        above.append((depth, id_))
+        if languages.wants(languages.default):
+            builder.name(id_, title, lang=languages.default, kind="exact" if is_known else "preferred")
+        english = _DASHES.fullmatch(row.get("TitleEN"))
+        if english and languages.wants("en"):
+            builder.name(id_, english["name"], lang="en", kind="preferred")
+    if not len(builder):
+        raise InputError("no row that could be used", path=path)
+    return builder.build()
+
+
+ICD11: Final[VocabularyFormat] = Format(
+    name="icd11",
+    description="ICD-11, the simple tabulation of the WHO (SimpleTabulation-ICD-11-MMS-en.txt)",
+    recognises=_recognises_icd11,
+    read=_read_icd11,
 )
