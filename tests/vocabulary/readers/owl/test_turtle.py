@@ -95,9 +95,10 @@ def test_skos(tmp_path: Path) -> None:
 
 
 def test_n_triples(tmp_path: Path) -> None:
-    skos, type_ = "http://www.w3.org/2004/02/skos/core#", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-    body = f'<http://purl.obolibrary.org/obo/X_1> <{skos}prefLabel> "one"@en .\n'
-    body += f"<http://purl.obolibrary.org/obo/X_1> <{type_}> <{skos}Concept> .\n"
+    skos = "http://www.w3.org/2004/02/skos/core#"
+    one = "<http://purl.obolibrary.org/obo/X_1>"
+    body = f'{one} <{skos}prefLabel> "one"@en .\n'
+    body += f"{one} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{skos}Concept> .\n"
     assert names(read(tmp_path, body, head="")) == [("X:1", "one", "en", "preferred")]
 
 
