@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -573,6 +575,9 @@ SAMPLES = {
         redirects={f"UniProtKB:{name}_HUMAN": f"UniProtKB:P0000{at}" for at, name in enumerate("ABC", start=1)},
     ),
 }
+
+TEXT_FORMATS = tuple(name for name in VOCABULARY_FORMATS.names() if name not in ("parquet", "xlsx"))
+"""The formats that are text; tests/vocabulary/readers/tables/test_workbooks.py has the others."""
 
 
 def sample_of(name: str) -> Sample:

@@ -132,7 +132,7 @@ def _protein_names(entry: Entry) -> Iterator[tuple[str, str]]:
         if line in ("Contains:", "Includes:"):
             is_part = True
             continue
-        match = _NAME.match(_EVIDENCE.sub("", line).rstrip(";"))
+        match = _NAME.match(_EVIDENCE.sub("", line).strip().rstrip(";"))
         if match is None:
             continue
         category = match["category"] or category
