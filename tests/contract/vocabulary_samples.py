@@ -517,6 +517,18 @@ SAMPLES = {
             ),
         },
     ),
+    "sparql": Sample(
+        text=_tsv(
+            "?item|?itemLabel|?itemAltLabel",
+            '<http://www.wikidata.org/entity/Q1>|"heart attack"@en|"MI"@en',
+            '<http://www.wikidata.org/entity/Q2>|"Sjögren syndrome"@en|',
+            '<http://www.wikidata.org/entity/Q3>|"stroke"@en|',
+        ),
+        broken="<http://www.wikidata.org/entity/Q5>\ttoo short\n",
+        before="<http://www.wikidata.org/entity/Q2>",
+        ids=("Wikidata:Q1", "Wikidata:Q2", "Wikidata:Q3"),
+        states_language=True,
+    ),
     "sssom": Sample(
         text="#license: CC0\n"
         + _tsv(

@@ -1,7 +1,7 @@
 """Mappings between the concepts of vocabularies, read from SSSOM tables.
 
 SSSOM: https://mapping-commons.github.io/sssom/. A TSV or CSV table with one mapping per row, after a block of
-metadata in lines that begin with ``#``.
+metadata in lines that begin with ``#``; or JSON, one object with the metadata and the list ``mappings``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
-from nymlink.core.files import decoded_name, read_lines, sha256
+from nymlink.core.files import decoded_name, read_head, read_lines, sha256
+from nymlink.core.json_files import read_json
 from nymlink.core.problems import Problems
 from nymlink.tables.delimited import guess_delimiter, parse_records
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
 REQUIRED: Final = ("subject_id", "predicate_id", "object_id")
+_JSON: Final = re.compile(
+    r'\s*\{(?=.*"(?:mappings|mapping_set_id|subject_id|mapping_set_version)"\s*:)', re.DOTALL
+)
 _METADATA: Final = re.compile(r"#\s?(?P<key>\w+):\s*+(?P<value>\S(?:.*\S)?)")
 _NO_TERM: Final = "sssom:NoTermFound"
 
@@ -120,7 +124,7 @@ class MappingSet:
 
 
 def read_mappings(path: str | Path, *, problems: Problems | None = None) -> MappingSet:
-    """Read an SSSOM table, plain or gzip.
+    """Read SSSOM, a table or JSON, plain or gzip.
 
     Args:
         path: the file.
@@ -131,6 +135,43 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     """
     path = Path(path)
     problems = problems if problems is not None else Problems()
+    metadata, rows = _json_rows(path, problems) if is_json(read_head(path)) else _table_rows(path, problems)
+    mappings = tuple(_mappings(rows, path, problems))
+    if not mappings:
+        raise InputError("no usable mapping", path=path)
+    return MappingSet(
+        file=decoded_name(path),
+        mappings=mappings,
+        sha256=sha256(path),
+        version=metadata.get("mapping_set_version"),
+        licence=metadata.get("license"),
+    )
+
+
+def is_json(head: str) -> bool:
+    """Whether a text begins like SSSOM in JSON."""
+    return _JSON.match(head) is not None
+
+
+def _json_rows(path: Path, problems: Problems) -> tuple[dict[str, str], Iterator[Row]]:
+    document = read_json(path, problems, instead="take the mappings as TSV")
+    mappings = document.get("mappings") if isinstance(document, dict) else None
+    if not isinstance(mappings, list):
+        raise InputError("not SSSOM: there is no list of mappings", path=path)
+
+    def rows() -> Iterator[Row]:
+        for mapping in mappings:
+            values = {key: str(value) for key, value in mapping.items()} if isinstance(mapping, dict) else {}
+            missing = next((column for column in REQUIRED if not values.get(column)), None)
+            if missing is None:
+                yield Row(None, values)
+            else:
+                problems.reject(path, None, f"a mapping without {missing}")
+
+    return {key: value for key, value in document.items() if isinstance(value, str)}, rows()
+
+
+def _table_rows(path: Path, problems: Problems) -> tuple[dict[str, str], Iterator[Row]]:
     lines = read_lines(path, problems)
     metadata: dict[str, str] = {}
     header = ""
@@ -147,16 +188,7 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     rows = header_rows(
         lines, headers, delimiter=delimiter, required=REQUIRED, path=path, problems=problems, may_be_short=True
     )
-    mappings = tuple(_mappings(rows, path, problems))
-    if not mappings:
-        raise InputError("no usable mapping in the table", path=path)
-    return MappingSet(
-        file=decoded_name(path),
-        mappings=mappings,
-        sha256=sha256(path),
-        version=metadata.get("mapping_set_version"),
-        licence=metadata.get("license"),
-    )
+    return metadata, rows
 
 
 def parse_header(line: str) -> list[str]:
