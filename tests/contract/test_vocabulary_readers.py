@@ -183,7 +183,7 @@ def test_what_is_asked_for_is_heeded_or_refused(
     with pytest.raises(InputError, match=rf"{FLAGS[option]} applies to .*, but this is {name}"):
         read_vocabulary(path, format=name, options=asked)
     # In company that options it, it is for that one alone.
-    able = next(able for able in VOCABULARY_FORMATS.names() if option in VOCABULARY_FORMATS.get(able).options)
+    able = next(able for able in TEXT_FORMATS if option in VOCABULARY_FORMATS.get(able).options)
     if option in ("suppressed", "columns", "separator", "strict"):
         other = sample_of(able)
         company = other.write(tmp_path / "other", other.text.encode())

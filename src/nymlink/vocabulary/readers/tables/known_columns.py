@@ -119,6 +119,7 @@ class _Concepts:
         self.builder = TableBuilder()
         self._lang = lang
         self._alternates: list[tuple[str, str]] = []
+        self._named: set[str] = set()
 
     def add(self, facts: Facts) -> bool:
         """Add the concept that facts describe; return whether they have an id."""
@@ -143,13 +144,12 @@ class _Concepts:
         )
         self._alternates += [(alternate, id_) for alternate in values.get("alternate", ())]
         if self._lang is not None:
-            # The first preferred name wins; another one is exact.
-            is_named = False
             for name, kind in names:
-                self.builder.name(
-                    id_, name, lang=self._lang, kind="exact" if is_named and kind == "preferred" else kind
-                )
-                is_named |= kind == "preferred"
+                # The first preferred name wins, also among several rows of a concept.
+                is_second = kind == "preferred" and id_ in self._named
+                self.builder.name(id_, name, lang=self._lang, kind="exact" if is_second else kind)
+                if kind == "preferred":
+                    self._named.add(id_)
         return True
 
     def finish(self) -> Tables:
