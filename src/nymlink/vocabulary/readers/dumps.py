@@ -50,7 +50,9 @@ def _find(folder: Path, name: str) -> Path | None:
     """Find a file in a folder, plain or gzip, in any case."""
     names = (name, f"{name}.gz")
     with contextlib.suppress(OSError):
-        return next((path for path in sorted(folder.iterdir()) if path.name.lower() in names), None)
+        return next(
+            (path for path in sorted(folder.iterdir()) if path.name.lower() in names and path.is_file()), None
+        )
     return None
 
 
@@ -144,8 +146,8 @@ def _taxonomy(folder: Path, source: Path, options: ReadOptions, problems: Proble
     languages = LanguageFilter(options)
     names = _rows(folder, source, _NAMES, problems)
     nodes = _rows(folder, source, _NODES, problems)
-    if not len(names) or not len(nodes):
-        raise InputError("no taxon that could be used: names.dmp and nodes.dmp hold them", path=source)
+    if not len(names):
+        raise InputError("no taxon that could be used: names.dmp holds them", path=source)
     names = names.filter(pa.array(map_distinct(names["class"], lambda value: _word(value) not in _NO_NAMES, bool)))
     ids = pc.unique(pa.chunked_array([*names["tax_id"].chunks, *nodes["tax_id"].chunks]))
     order = pc.index_in(ids, nodes["tax_id"]).to_numpy(zero_copy_only=False)

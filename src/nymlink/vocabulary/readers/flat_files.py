@@ -197,9 +197,8 @@ _PARENTS: Final = "HI"
 
 def _add_cell_line(entry: Entry, builder: TableBuilder, lang: str | None) -> str | None:
     accession, name = entry.first("AC"), entry.first("ID")
-    if not accession or not name:
-        # The lines before the first entry have other codes or none.
-        return None if not accession and not name else "an entry without ID or AC"
+    if not accession:
+        return "an entry without AC" if name else None
     id_ = _LINES + accession
     taxa = [taxon for line in entry.values.get("OX", ()) if (taxon := _TAXON.match(line))]
     builder.concept(
@@ -214,7 +213,7 @@ def _add_cell_line(entry: Entry, builder: TableBuilder, lang: str | None) -> str
     for alternate in entry.split("AS"):
         builder.redirect(_LINES + alternate, id_)
     if lang is not None:
-        builder.name(id_, name, lang=lang, kind="preferred")
+        builder.name(id_, name, lang=lang, kind="preferred")  # ignored if it is blank
         for synonym in entry.split("SY"):
             builder.name(id_, synonym, lang=lang)
     return None
