@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.contract.vocabulary_samples import SAMPLES, Sample, sample_of
+from tests.contract.vocabulary_samples import SAMPLES, TEXT_FORMATS, Sample, sample_of
 
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.files import MAX_LINE
@@ -48,7 +48,7 @@ SPECIAL = [
 ]
 
 
-@pytest.fixture(params=VOCABULARY_FORMATS.names())
+@pytest.fixture(params=TEXT_FORMATS)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

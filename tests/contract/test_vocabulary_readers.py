@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.vocabulary_samples import Sample, sample_of
+from tests.contract.vocabulary_samples import TEXT_FORMATS, Sample, sample_of
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
@@ -18,7 +18,7 @@ from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.tables import Tables
 
 
-@pytest.fixture(params=VOCABULARY_FORMATS.names())
+@pytest.fixture(params=TEXT_FORMATS)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -43,7 +43,9 @@ def _names(tables: Tables) -> list[tuple[str, str]]:
 def _expected(sample: Sample) -> list[tuple[str, str]]:
     one, two, three = sample.ids
     names = [(one, "heart attack"), (one, "MI"), (two, "Sjögren syndrome"), (three, "stroke")]
-    return sorted([*names, *([(sample.obsolete[0], "apoplexy")] if sample.obsolete else [])])
+    return sorted(
+        [*names, *([(sample.obsolete[0], "apoplexy")] if sample.obsolete and sample.names_obsolete else [])]
+    )
 
 
 def _same(one: Tables, other: Tables) -> bool:
@@ -167,6 +169,7 @@ def test_only_names_in_the_languages_asked_for_are_kept(name: str, sample: Sampl
         ReadOptions(term_types=frozenset({"PT"})),
         ReadOptions(suppressed=True),
         ReadOptions(columns={"id": "code"}),
+        ReadOptions(separator=","),
         ReadOptions(strict=True),
     ],
 )
@@ -180,8 +183,8 @@ def test_what_is_asked_for_is_heeded_or_refused(
     with pytest.raises(InputError, match=rf"{FLAGS[option]} applies to .*, but this is {name}"):
         read_vocabulary(path, format=name, options=asked)
     # In company that options it, it is for that one alone.
-    able = next(able for able in VOCABULARY_FORMATS.names() if option in VOCABULARY_FORMATS.get(able).options)
-    if option in ("suppressed", "columns", "strict"):
+    able = next(able for able in TEXT_FORMATS if option in VOCABULARY_FORMATS.get(able).options)
+    if option in ("suppressed", "columns", "separator", "strict"):
         other = sample_of(able)
         company = other.write(tmp_path / "other", other.text.encode())
         assert len(read_vocabulary(path, company, options=asked)) >= 3

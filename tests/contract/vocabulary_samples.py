@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -21,6 +23,7 @@ class Sample:
         has_lines: whether a problem has a line number.
         redirects: alternate ids in ``text``.
         obsolete: obsolete concept in ``text`` and what replaces it.
+        names_obsolete: whether the format names obsolete concepts.
         file: name of the file in a folder, where the source is a folder.
         states_language: whether names say which language they are in.
         beside: other files of the folder, by their names.
@@ -33,6 +36,7 @@ class Sample:
     has_lines: bool = True
     redirects: dict[str, str] = field(default_factory=dict)
     obsolete: tuple[str, str] | None = None
+    names_obsolete: bool = True
     file: str | None = None
     states_language: bool = False
     beside: dict[str, str] = field(default_factory=dict)
@@ -249,7 +253,33 @@ ex:X_4 a skos:Concept ;
     obo:IAO_0100001 ex:X_3 .
 """
 
+
+def _dmp(*rows: str) -> str:
+    """Rows of NCBI's dumps, whose fields are parted by ``~`` here."""
+    return "".join(row.replace("~", "\t|\t") + "\t|\n" for row in rows)
+
+
+_ATC_NAMES = {"C01": "heart attack", "L01": "Sjögren syndrome", "N02": "stroke"}
+_GENE_INFO = (
+    "#tax_id|GeneID|Symbol|LocusTag|Synonyms|dbXrefs|chromosome|map_location|description|type_of_gene"
+    "|Symbol_from_nomenclature_authority|Full_name_from_nomenclature_authority|Nomenclature_status"
+    "|Other_designations|Modification_date|Feature_type"
+)
+
+
+def _gene_info_row(number: int, symbol: str, synonyms: str = "-") -> str:
+    return f"9606|{number}|{symbol}|-|{synonyms}|-|1|1p1|-|protein-coding|-|-|-|-|20240101|-"
+
+
 SAMPLES = {
+    "atc": Sample(
+        text="ATC code,ATC level name,DDD,U,Adm.R,Note\n"
+        + "".join(f"{code},{name},,,,\n" for code, name in _ATC_NAMES.items())
+        + "C01,MI,1,mg,O,\n",
+        broken=",no code,,,,\n",
+        before="L01,",
+        ids=("ATC:C01", "ATC:L01", "ATC:N02"),
+    ),
     "babelon": Sample(
         text=_tsv(
             "translation_language|subject_id|predicate_id|translation_value|translation_status",
@@ -268,6 +298,17 @@ SAMPLES = {
         broken="X:5 no bars\n",
         before="X:2||",
         redirects={"X:10": "X:1"},
+    ),
+    "cellosaurus": Sample(
+        text="----\n        CALIPHO group at the SIB\n----\n"
+        " Description: Cellosaurus: a knowledge resource on cell lines\n\n"
+        "ID   heart attack\nAC   CVCL_0001\nAS   CVCL_0010\nSY   MI\nCA   Cancer cell line\n//\n"
+        "ID   Sjögren syndrome\nAC   CVCL_0002\n//\n"
+        "ID   stroke\nAC   CVCL_0003\n//\n",
+        broken="ID   no accession\n//\n",
+        before="ID   Sj",
+        ids=("Cellosaurus:CVCL_0001", "Cellosaurus:CVCL_0002", "Cellosaurus:CVCL_0003"),
+        redirects={"Cellosaurus:CVCL_0010": "Cellosaurus:CVCL_0001"},
     ),
     "claml": Sample(
         text="""\
@@ -308,6 +349,16 @@ SAMPLES = {
         before='{\n   "code": "X:2"',
         has_lines=False,
         obsolete=("X:4", "X:3"),
+    ),
+    "drugbank": Sample(
+        text="DrugBank ID,Accession Numbers,Common name,CAS,UNII,Synonyms,Standard InChI Key\n"
+        "DB00001,BIOD00024 | BTD00024,heart attack,138068-37-8,Y43GF64R34,MI,\n"
+        "DB00002,,Sjögren syndrome,,,,\n"
+        "DB00003,,stroke,,,,\n",
+        broken="DB00005,too short\n",
+        before="DB00002",
+        ids=("DRUGBANK:DB00001", "DRUGBANK:DB00002", "DRUGBANK:DB00003"),
+        redirects={"DRUGBANK:BIOD00024": "DRUGBANK:DB00001", "DRUGBANK:BTD00024": "DRUGBANK:DB00001"},
     ),
     "hgnc": Sample(
         text=_tsv(
@@ -375,6 +426,15 @@ SAMPLES = {
         file="Loinc.csv",
         beside={"LoincTable/MapTo.csv": "LOINC,MAP_TO,COMMENT\n4-2,3-4,\n"},
     ),
+    "meddra": Sample(
+        text="1$heart attack$1$$$$$$$Y$$\n1$MI$1$$$$$$$Y$$\n2$Sjögren syndrome$2$$$$$$$Y$$\n"
+        "3$stroke$3$$$$$$$Y$$\n4$apoplexy$3$$$$$$$N$$\n",
+        broken="5$too short\n",
+        before="2$Sj",
+        ids=("MEDDRA:1", "MEDDRA:2", "MEDDRA:3"),
+        obsolete=("MEDDRA:4", "MEDDRA:3"),
+        file="llt.asc",
+    ),
     "mesh": Sample(
         text='<?xml version="1.0"?>\n<!DOCTYPE DescriptorRecordSet SYSTEM "nlmdescriptorrecordset.dtd">\n'
         '<DescriptorRecordSet LanguageCode="eng">\n'
@@ -414,6 +474,34 @@ SAMPLES = {
         before="C2\t",
         ids=("NCIT:C1", "NCIT:C2", "NCIT:C3"),
     ),
+    "ncbi-gene": Sample(
+        text=_tsv(
+            _GENE_INFO,
+            _gene_info_row(1, "heart attack", "MI"),
+            _gene_info_row(2, "Sjögren syndrome"),
+            _gene_info_row(3, "stroke"),
+        ),
+        broken="9606\t5\ttoo short\n",
+        before="9606\t2",
+        ids=("NCBIGene:1", "NCBIGene:2", "NCBIGene:3"),
+    ),
+    "ncbi-taxonomy": Sample(
+        text=_dmp(
+            "1~heart attack~~scientific name",
+            "1~MI~~acronym",
+            "2~Sjögren syndrome~~scientific name",
+            "3~stroke~~scientific name",
+        ),
+        broken="5\t|\ttoo short\t|\n",
+        before="2\t|\tSj",
+        ids=("NCBITaxon:1", "NCBITaxon:2", "NCBITaxon:3"),
+        redirects={"NCBITaxon:10": "NCBITaxon:1"},
+        file="names.dmp",
+        beside={
+            "nodes.dmp": _dmp(*(f"{number}~1~species~~0~1~1~1~0~1~0~0~" for number in (1, 2, 3))),
+            "merged.dmp": _dmp("10~1"),
+        },
+    ),
     "obo": Sample(
         text=_OBO,
         broken='synonym: "never closed EXACT []\n',
@@ -428,6 +516,23 @@ SAMPLES = {
         has_lines=False,
         redirects={"X:10": "X:1"},
         obsolete=("X:4", "X:3"),
+    ),
+    "omim": Sample(
+        text="# Copyright (c) 1966-2024 Johns Hopkins University.\n# Generated: 2024-01-01\n"
+        + _tsv(
+            "# Prefix|MIM Number|Preferred Title; symbol|Alternative Title(s); symbol(s)"
+            "|Included Title(s); symbols",
+            "Percent|100001|heart attack; MI||",
+            "Number Sign|100002|Sjögren syndrome||",
+            "NULL|100003|stroke",
+            "Caret|100004|MOVED TO 100003||",
+        )
+        + "# Caret (^) Entry has been removed from the database or moved to another entry\n",
+        broken="Percent\t\tno number\t\t\n",
+        before="Number Sign",
+        ids=("OMIM:100001", "OMIM:100002", "OMIM:100003"),
+        obsolete=("OMIM:100004", "OMIM:100003"),
+        names_obsolete=False,
     ),
     "omop": Sample(
         text=_tsv(
@@ -552,6 +657,18 @@ SAMPLES = {
             ),
         },
     ),
+    "sparql": Sample(
+        text=_tsv(
+            "?item|?itemLabel|?itemAltLabel",
+            '<http://www.wikidata.org/entity/Q1>|"heart attack"@en|"MI"@en',
+            '<http://www.wikidata.org/entity/Q2>|"Sjögren syndrome"@en|',
+            '<http://www.wikidata.org/entity/Q3>|"stroke"@en|',
+        ),
+        broken="<http://www.wikidata.org/entity/Q5>\ttoo short\n",
+        before="<http://www.wikidata.org/entity/Q2>",
+        ids=("Wikidata:Q1", "Wikidata:Q2", "Wikidata:Q3"),
+        states_language=True,
+    ),
     "sssom": Sample(
         text="#license: CC0\n"
         + _tsv(
@@ -581,7 +698,38 @@ SAMPLES = {
         redirects={"X:10": "X:1"},
         obsolete=("X:4", "X:3"),
     ),
+    "uniprot-dat": Sample(
+        text="ID   A_HUMAN                 Reviewed;         100 AA.\nAC   P00001; P00010;\n"
+        "DE   RecName: Full=heart attack {ECO:0000303};\nDE            Short=MI;\n//\n"
+        "ID   B_HUMAN                 Reviewed;         100 AA.\nAC   P00002;\n"
+        "DE   RecName: Full=Sjögren syndrome;\n//\n"
+        "ID   C_HUMAN                 Reviewed;         100 AA.\nAC   P00003;\nDE   SubName: Full=stroke;\n//\n",
+        broken="ID   D_HUMAN                 Reviewed;         100 AA.\n//\n",
+        before="ID   B_HUMAN",
+        ids=("UniProtKB:P00001", "UniProtKB:P00002", "UniProtKB:P00003"),
+        redirects={
+            "UniProtKB:A_HUMAN": "UniProtKB:P00001",
+            "UniProtKB:P00010": "UniProtKB:P00001",
+            "UniProtKB:B_HUMAN": "UniProtKB:P00002",
+            "UniProtKB:C_HUMAN": "UniProtKB:P00003",
+        },
+    ),
+    "uniprot-tsv": Sample(
+        text=_tsv(
+            "Entry|Reviewed|Entry Name|Protein names|Gene Names|Organism|Length",
+            "P00001|reviewed|A_HUMAN|heart attack (MI) (EC 1.1.1.1)||Homo sapiens (Human)|100",
+            "P00002|reviewed|B_HUMAN|Sjögren syndrome (Fragment)||Homo sapiens (Human)|100",
+            "P00003|reviewed|C_HUMAN|stroke||Homo sapiens (Human)|100",
+        ),
+        broken="P00005\ttoo short\n",
+        before="P00002",
+        ids=("UniProtKB:P00001", "UniProtKB:P00002", "UniProtKB:P00003"),
+        redirects={f"UniProtKB:{name}_HUMAN": f"UniProtKB:P0000{at}" for at, name in enumerate("ABC", start=1)},
+    ),
 }
+
+TEXT_FORMATS = tuple(name for name in VOCABULARY_FORMATS.names() if name not in ("parquet", "xlsx"))
+"""The formats that are text; tests/vocabulary/readers/tables/test_workbooks.py has the others."""
 
 
 def sample_of(name: str) -> Sample:

@@ -29,6 +29,9 @@ from nymlink.core.files import (
     whole_lines,
 )
 from nymlink.core.problems import Problems
+from nymlink.corpus.read import read_corpus
+from nymlink.tables.layout import table_layout
+from nymlink.vocabulary.read import read_vocabulary
 
 BOM = b"\xef\xbb\xbf"
 
@@ -301,3 +304,25 @@ def test_the_digest_is_of_the_bytes_on_disk(tmp_path: Path) -> None:
     known = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert sha256(write(tmp_path / "x", b"")) == known
     assert sha256(write(tmp_path / "x", b"", compressed=True)) != known
+
+
+@pytest.mark.parametrize("name", ["hp.obo", "hp.obo.gz", "terms.csv"])
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("\n<!DOCTYPE html>\n<html><title>Log in</title></html>", "an HTML page, not the file itself: log in"),
+        ("<HTML lang=en><body>404</body></HTML>", "an HTML page"),
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+            "pointer of Git LFS.*git lfs pull",
+        ),
+    ],
+)
+def test_what_a_download_gave_instead_of_a_file_is_named(
+    tmp_path: Path, name: str, text: str, advice: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    for read in (read_head, read_vocabulary, read_corpus, table_layout):
+        with pytest.raises(InputError, match=advice):
+            read(path)

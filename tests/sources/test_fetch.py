@@ -210,7 +210,7 @@ def test_a_connection_that_is_not_safe_is_refused(site: Site, options: FetchOpti
 @pytest.mark.parametrize(
     ("sent", "format", "message"),
     [
-        (HTML, "obo", "is not in the format obo: it begins '<!DOCTYPE html> <html><title>Down"),
+        (HTML, "obo", "this is an HTML page, not the file itself"),
         (b"id,name\nX:1,one\n", "obo", "is not in the format obo: it begins 'id,name X:1,one'"),
         (OBO.encode(), "sssom", "is not in the format sssom: it begins 'format-version"),
         (b"", "obo", "an empty file"),

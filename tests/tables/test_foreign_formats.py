@@ -48,7 +48,7 @@ READ = {
 }
 """Formats with a reader, by its name."""
 FOREIGN = {
-    "XML": ["<articles>\n<article id='1'>Heart attack</article>\n</articles>\n", "<!DOCTYPE html><html><body>x"],
+    "XML": ["<articles>\n<article id='1'>Heart attack</article>\n</articles>\n", "<!DOCTYPE article><article>x"],
     "JSON": ['{\n "a": 1\n}\n', '[\n "heart attack"\n]\n', '["heart attack", "MI"]\n'],
     "PubAnnotation JSON": ['{"text": "Heart attack.", "denotations": [{"id": "T1"}]}\n'],
     "tokens with tags": ["Heart\tB-Disease\nattack\tI-Disease\n.\tO\n\n", "Heart NN B-Dis\nis VB O\n"],

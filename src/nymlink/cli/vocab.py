@@ -30,6 +30,7 @@ from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, ReadOptions
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.readers.tables.layout import SYNONYM_ROLES
 from nymlink.vocabulary.releases import CHANGES, compare_releases
 from nymlink.vocabulary.subset import subset as subset_of
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -69,6 +70,9 @@ vocab = LazyCommands(
 @click.option("--suppressed", is_flag=True, help="UMLS: keep suppressible names too.")
 @map_column_option("name=label")
 @prefix_option
+@click.option(
+    "--separator", metavar="TEXT", help="In a table: what separates the synonyms in a cell, if not | or ;."
+)
 @click.option("--strict", is_flag=True, help="OBO: refuse a file that breaks a rule of the format.")
 def build(
     sources: tuple[Path, ...],
@@ -81,6 +85,7 @@ def build(
     suppressed: bool,
     mapped_columns: tuple[str, ...],
     prefixes: tuple[str, ...],
+    separator: str | None,
     strict: bool,
 ) -> None:
     """Read ontologies, dictionaries or tables into one vocabulary.
@@ -93,6 +98,7 @@ def build(
     nymlink vocab build hp.obo -o hpo
     nymlink vocab build 2026AA/META -o umls --language en --sab SNOMEDCT_US
     nymlink vocab build terms.csv -o mine --map-column id=code --map-column name=title
+    nymlink vocab build terms.txt -o mine --map-column id=1 --map-column name=3 --map-column synonyms=4
     """
     options = ReadOptions(
         lang=default_language,
@@ -100,7 +106,8 @@ def build(
         sources=frozenset(sabs) or None,
         term_types=frozenset(ttys) or None,
         suppressed=suppressed,
-        columns=mapping(mapped_columns),
+        columns=_columns(mapped_columns),
+        separator=separator,
         strict=strict,
         prefixes=mapping(prefixes, PREFIX_FORM),
     )
@@ -110,6 +117,16 @@ def build(
     vocabulary.save(output)
     click.echo(f"{len(vocabulary):,} concepts, {vocabulary.name_count:,} names → {output}")
     finish(problems)
+
+
+def _columns(assignments: tuple[str, ...]) -> dict[str, str | tuple[str, ...]]:
+    """Parse assignments of columns, of which those of synonyms may be repeated."""
+    several = [text for text in assignments if text.partition("=")[0] in SYNONYM_ROLES]
+    columns: dict[str, str | tuple[str, ...]] = dict(mapping(text for text in assignments if text not in several))
+    for role in dict.fromkeys(text.partition("=")[0] for text in several):
+        headers = [mapping([text])[role] for text in several if text.partition("=")[0] == role]
+        columns[role] = headers[0] if len(headers) == 1 else tuple(headers)
+    return columns
 
 
 @click.command(cls=GroupedCommand)

@@ -33,6 +33,9 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 # zip, 7-zip, xz, zstd and bzip2
 _UNSUPPORTED_MAGIC: Final = re.compile(rb"PK\x03\x04|7z\xbc\xaf\x27|\xfd7zXZ|\x28\xb5\x2f\xfd|BZh[1-9]1AY&")
 _OLD_OFFICE_MAGIC: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_HTML: Final = re.compile(rb"\s*+<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
+_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+_SIGN_BYTES: Final = 200
 _HEAD_BYTES: Final = 8192
 _BATCH_BYTES: Final = 1 << 16
 _PART: Final = re.compile(r"(.*\.xls[xm])#(.+)", re.IGNORECASE | re.DOTALL)
@@ -43,12 +46,12 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a plain or gzip-compressed file for reading; compression is detected from the content, not the name.
 
     Raises:
-        InputError: the file is missing, is a directory, may not be read, is compressed in another way, or its
-            compression is damaged.
+        InputError: the file is missing, is a directory, may not be read, is compressed in another way, its
+            compression is damaged, or it is what a download gave instead of the file: an HTML page, a pointer.
     """
     with open_buffered(path) as raw:
         # Peek instead of seek: a pipe cannot seek.
-        head = raw.peek(10)
+        head = raw.peek(_SIGN_BYTES)[:_SIGN_BYTES]
         if head.startswith(_OLD_OFFICE_MAGIC):
             raise InputError(
                 "a workbook or document of Office before 2007 (.xls, .doc): save it as .xlsx or as CSV UTF-8",
@@ -58,6 +61,17 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             raise InputError(
                 "this is an archive, or compressed otherwise than with gzip: unpack it first (save a spreadsheet "
                 "as CSV UTF-8)",
+                path=path,
+            )
+        if _HTML.match(head):
+            raise InputError(
+                "this is an HTML page, not the file itself: log in at its site if it asks for that, and download "
+                "the file again",
+                path=path,
+            )
+        if head.startswith(_LFS_POINTER):
+            raise InputError(
+                "this is a pointer of Git LFS, not the file itself: run `git lfs pull` in its repository",
                 path=path,
             )
         compressed = head.startswith(_GZIP_MAGIC)

@@ -75,6 +75,17 @@ class Problems:
         self.repaired += 1
         self._add(Problem(fspath(path), line, message, False, "kept"))
 
+    def named(self, path: str | PathLike[str]) -> Problems:
+        """Return a collector that reports to this one, under another path: that of the file a copy was made of."""
+
+        def report(problem: Problem) -> None:
+            if problem.rejected:
+                self.reject(path, problem.line, problem.message, outcome=problem.outcome)
+            else:
+                self.repair(path, problem.line, problem.message)
+
+        return Problems(keep=0, on_problem=report)
+
     def _add(self, problem: Problem) -> None:
         self.last = problem
         if len(self.first) < self._keep:

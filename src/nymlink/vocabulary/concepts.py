@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import count
@@ -126,6 +126,7 @@ FLAGS: Final[Mapping[str, str]] = {
     "term_types": "--tty",
     "suppressed": "--suppressed",
     "columns": "--map-column",
+    "separator": "--separator",
     "strict": "--strict",
 }
 """The options that only some formats use, and their names on the command line."""
@@ -141,8 +142,9 @@ class ReadOptions:
         sources: for UMLS and OMOP: source vocabularies to keep (``SAB``, ``vocabulary_id``).
         term_types: for UMLS: term types (``TTY``) to keep.
         suppressed: for UMLS: whether to keep suppressible rows.
-        columns: for delimited tables: nymlink's column → the header in the file, for example
-            ``{"name": "label"}``.
+        columns: for tables: nymlink's column → the header in the file, or its number, for example
+            ``{"name": "label"}``; several headers for a column of synonyms.
+        separator: for tables: the text between the synonyms in a cell; ``None``: ``|`` or, without one, ``;``.
         strict: for OBO: whether to refuse a file that violates the format.
         prefixes: prefix → the namespace (an IRI) that it stands for, for example
             ``{"coll": "http://example.org/coll/"}``; prefixes of the shipped map cannot be changed.
@@ -156,7 +158,8 @@ class ReadOptions:
     sources: frozenset[str] | None = None
     term_types: frozenset[str] | None = None
     suppressed: bool = False
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    separator: str | None = None
     strict: bool = False
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
@@ -183,6 +186,7 @@ class ReadOptions:
         """Return the options as JSON values, without ``strict`` and without filters that select everything."""
         selections = {name: getattr(self, name) for name in ("languages", "sources", "term_types")}
         lists = {name: sorted(values) for name, values in selections.items() if values is not None}
-        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **lists} | (
-            {"prefixes": dict(self.prefixes)} if self.prefixes else {}
-        )
+        stated: dict[str, Any] = {} if self.separator is None else {"separator": self.separator}
+        if self.prefixes:
+            stated["prefixes"] = dict(self.prefixes)
+        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **stated, **lists}

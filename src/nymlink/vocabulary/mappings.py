@@ -1,7 +1,7 @@
 """Mappings between the concepts of vocabularies, read from SSSOM tables.
 
 SSSOM: https://mapping-commons.github.io/sssom/. A TSV or CSV table with one mapping per row, after a block of
-metadata in lines that begin with ``#``.
+metadata in lines that begin with ``#``; or JSON, one object with the metadata and the list ``mappings``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
-from nymlink.core.files import decoded_name, read_lines, sha256
+from nymlink.core.files import decoded_name, read_head, read_lines, sha256
+from nymlink.core.json_files import read_json
 from nymlink.core.prefixes import Prefixes, read_curie_map
 from nymlink.core.problems import Problems
 from nymlink.tables.delimited import guess_delimiter, parse_records
@@ -22,6 +23,9 @@ from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
 REQUIRED: Final = ("subject_id", "predicate_id", "object_id")
+_JSON: Final = re.compile(
+    r'\s*\{(?=.*"(?:mappings|mapping_set_id|subject_id|mapping_set_version)"\s*:)', re.DOTALL
+)
 _METADATA: Final = re.compile(r"#\s?(?P<key>\w+):\s*+(?P<value>\S(?:.*\S)?)")
 _NO_TERM: Final = "sssom:NoTermFound"
 
@@ -127,7 +131,7 @@ class MappingSet:
 def read_mappings(
     path: str | Path, *, options: ReadOptions | None = None, problems: Problems | None = None
 ) -> MappingSet:
-    """Read an SSSOM table, plain or gzip. Ids in known namespaces are written as CURIEs.
+    """Read SSSOM, a table or JSON, plain or gzip. Ids in known namespaces are written as CURIEs.
 
     Args:
         path: the file.
@@ -135,10 +139,62 @@ def read_mappings(
         problems: receives a report of each row that cannot be used, with its line number.
 
     Raises:
-        InputError: the file cannot be read, is not an SSSOM table, or has no row that can be used.
+        InputError: the file cannot be read, is not SSSOM, or has no row that can be used.
     """
     path = Path(path)
     problems = problems if problems is not None else Problems()
+    read = _read_json if is_json(read_head(path)) else _read_table
+    metadata, curie_map, rows = read(path, problems)
+    prefixes = (options or ReadOptions()).new_prefixes()
+    for name, namespace in curie_map.items():
+        prefixes.declare(name, namespace)
+    mappings = tuple(_mappings(rows, path, prefixes, problems))
+    prefixes.report(path, problems)
+    if not mappings:
+        raise InputError("no usable mapping", path=path)
+    return MappingSet(
+        file=decoded_name(path),
+        mappings=mappings,
+        sha256=sha256(path),
+        version=metadata.get("mapping_set_version"),
+        licence=metadata.get("license"),
+        prefixes=dict(prefixes.used),
+    )
+
+
+def is_json(head: str) -> bool:
+    """Whether a text begins like SSSOM in JSON."""
+    return _JSON.match(head) is not None
+
+
+_Parts = tuple[dict[str, str], dict[str, str], Iterator[Row]]
+"""Metadata, prefix → namespace, and rows of a file."""
+
+
+def _read_json(path: Path, problems: Problems) -> _Parts:
+    document = read_json(path, problems, instead="take the mappings as TSV")
+    mappings = document.get("mappings") if isinstance(document, dict) else None
+    if not isinstance(mappings, list):
+        raise InputError("not SSSOM: there is no list of mappings", path=path)
+
+    def rows() -> Iterator[Row]:
+        for mapping in mappings:
+            values = {key: str(value) for key, value in mapping.items()} if isinstance(mapping, dict) else {}
+            missing = next((column for column in REQUIRED if not values.get(column)), None)
+            if missing is None:
+                yield Row(None, values)
+            else:
+                problems.reject(path, None, f"a mapping without {missing}")
+
+    return _texts(document), _texts(document.get("curie_map")), rows()
+
+
+def _texts(value: Any) -> dict[str, str]:
+    """Select the texts among the values of an object."""
+    return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}
+
+
+def _read_table(path: Path, problems: Problems) -> _Parts:
     lines = read_lines(path, problems)
     metadata: dict[str, str] = {}
     header = ""
@@ -157,21 +213,7 @@ def read_mappings(
     rows = header_rows(
         lines, headers, delimiter=delimiter, required=REQUIRED, path=path, problems=problems, may_be_short=True
     )
-    prefixes = (options or ReadOptions()).new_prefixes()
-    for name, namespace in read_curie_map(comments).items():
-        prefixes.declare(name, namespace)
-    mappings = tuple(_mappings(rows, path, prefixes, problems))
-    prefixes.report(path, problems)
-    if not mappings:
-        raise InputError("no usable mapping in the table", path=path)
-    return MappingSet(
-        file=decoded_name(path),
-        mappings=mappings,
-        sha256=sha256(path),
-        version=metadata.get("mapping_set_version"),
-        licence=metadata.get("license"),
-        prefixes=dict(prefixes.used),
-    )
+    return metadata, read_curie_map(comments), rows
 
 
 def parse_header(line: str) -> list[str]:

@@ -25,6 +25,7 @@ from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal import show_read_progress, track
 from nymlink.vocabulary.concepts import FLAGS, ReadOptions, Source, unused_name
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
+from nymlink.vocabulary.readers.tables.table import describe_table
 from nymlink.vocabulary.tables import Tables, with_curies
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -61,7 +62,7 @@ def read_vocabulary(
     sources = [
         (
             Path(path),
-            find_format(VOCABULARY_FORMATS, Path(path), format, otherwise=otherwise, describe=describe_syntax),
+            find_format(VOCABULARY_FORMATS, Path(path), format, otherwise=otherwise, describe=_describe),
         )
         for path in paths
     ]
@@ -109,6 +110,10 @@ def open_vocabulary(
             "`nymlink vocab build --input-format …`",
             path=path,
         ) from error
+
+
+def _describe(path: Path, head: str) -> str | None:
+    return describe_syntax(path, head) or describe_table(head)
 
 
 def _check_options(sources: Sequence[tuple[Path, VocabularyFormat]], options: ReadOptions) -> None:

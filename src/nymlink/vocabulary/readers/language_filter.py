@@ -30,13 +30,13 @@ class LanguageFilter:
         self.default = _checked(options.lang)
         self._kept = None if options.languages is None else {_checked(code) for code in options.languages}
 
-    def normalise(self, code: str, path: Path, line: int, problems: Problems) -> str:
+    def normalise(self, code: str, path: Path, line: int | None, problems: Problems) -> str:
         """Normalise a stated language code; a blank code becomes the default, an invalid one "und".
 
         Args:
             code: the code as stated.
             path: the source.
-            line: its line number.
+            line: its line number; ``None`` without lines.
             problems: receives a report of an invalid code.
         """
         if not code.strip():

@@ -227,7 +227,7 @@ def test_many_uses_of_a_short_entity_end_in_an_error_or_a_report(tmp_path: Path)
 @pytest.mark.parametrize(
     "content",
     [
-        "<html><head><title>404</title></head></html>",
+        "<page><head><title>404</title></head></page>",
         '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>',
     ],
 )

@@ -11,7 +11,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
-from nymlink.vocabulary.readers.tables.terminologies import HGNC
+from nymlink.vocabulary.readers.tables.known_columns import HGNC
 
 HEADER = (
     "hgnc_id symbol name locus_group locus_type status location alias_symbol alias_name prev_symbol prev_name "
@@ -47,9 +47,9 @@ def test_reads_genes(tmp_path: Path) -> None:
     assert gene["xrefs"] == [
         "NCBIGene:7157",
         "ENSEMBL:ENSG00000141510",
-        "OMIM:191170",
         "UniProtKB:P04637",
         "UniProtKB:Q1",
+        "OMIM:191170",
     ]
     assert not gene["obsolete"]
     assert gone["obsolete"]

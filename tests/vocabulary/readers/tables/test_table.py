@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.concepts import ReadOptions
+from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers.tables import shared_table
 from nymlink.vocabulary.readers.tables.table import FORMAT
 from nymlink.vocabulary.tables import Tables
@@ -155,10 +156,136 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
         read(tmp_path, "id,name,\nX:1,one,\n")
 
 
-def test_a_header_of_two_columns_is_refused_where_one_is_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="table:1: columns 3 and 5 have the same name, 'synonym'"):
-        read(tmp_path, "id,name,synonym,x,synonym\nX:1,one,eins,,un\n")
+def test_a_header_of_two_columns_is_refused_where_one_value_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="table:1: columns 2 and 4 have the same name, 'name'"):
+        read(tmp_path, "id,name,x,name\nX:1,one,,un\n")
     assert texts(read(tmp_path, "id,name,x,x\nX:1,one,,\n")) == [("X:1", "one")]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("id,name,synonym,synonym", {}),
+        ("id,name,Synonym 1,Synonym 2", {}),
+        ("id,name,a,b", {"synonyms": ("a", "b")}),
+        ("id,name,synonym,Alias", {}),
+    ],
+)
+def test_several_columns_of_synonyms(tmp_path: Path, header: str, columns: dict[str, Any]) -> None:
+    assert texts(read(tmp_path, f"{header}\nX:1,one,eins;un,uno\n", columns=columns)) == [
+        ("X:1", "one"),
+        ("X:1", "eins"),
+        ("X:1", "un"),
+        ("X:1", "uno"),
+    ]
+
+
+def test_columns_of_kinds(tmp_path: Path) -> None:
+    text = "id,name,abbreviation,Related Synonyms,Handel\nX:1,one,I|1,first,Uno®\n"
+    assert sorted(names(read(tmp_path, text, columns={"tradename": "Handel"}))) == [
+        ("X:1", "1", "en", "abbreviation"),
+        ("X:1", "I", "en", "abbreviation"),
+        ("X:1", "Uno®", "en", "tradename"),
+        ("X:1", "first", "en", "related"),
+        ("X:1", "one", "en", "preferred"),
+    ]
+
+
+def test_ids_with_synonyms_alone(tmp_path: Path) -> None:
+    text = "id,synonym\nX:1,one\nX:1,uno\n"
+    assert FORMAT.recognises(tmp_path, text)
+    assert names(read(tmp_path, text)) == [("X:1", "one", "en", "exact"), ("X:1", "uno", "en", "exact")]
+
+
+def test_a_separator_within_cells(tmp_path: Path) -> None:
+    text = "id\tname\tsynonyms\txrefs\nX:1\tone, the first\teins, un; uno\tM:1;M:2\n"
+    tables = read(tmp_path, text, separator=", ")
+    assert texts(tables) == [("X:1", "one, the first"), ("X:1", "eins"), ("X:1", "un; uno")]
+    assert tables.concepts["xrefs"].to_pylist() == [["M:1", "M:2"]]
+
+
+def test_columns_by_number(tmp_path: Path) -> None:
+    columns = {"id": "1", "name": "3", "synonyms": ("2", "4")}
+    assert texts(read(tmp_path, "X:1\tI\tone\teins\nX:2\t\ttwo\t\n", columns=columns)) == [
+        ("X:1", "one"),
+        ("X:1", "I"),
+        ("X:1", "eins"),
+        ("X:2", "two"),
+    ]
+    # A line that names ids and names is a header.
+    assert texts(read(tmp_path, "id,x,name,y\nX:1,I,one,eins\n", columns=columns))[0] == ("X:1", "one")
+    with pytest.raises(InputError, match="no column '9'"):
+        read(tmp_path, "X:1,one\n", columns={"id": "1", "name": "9"})
+
+
+def test_comments_among_the_rows(tmp_path: Path) -> None:
+    problems = Problems()
+    text = "# made by hand\nid,name\nX:1,one\n# the second\nX:2,two\n#3,three\n"
+    assert texts(read(tmp_path, text, problems)) == [("X:1", "one"), ("X:2", "two"), ("#3", "three")]
+    assert problems.count == 0
+
+
+def test_a_robot_template(tmp_path: Path) -> None:
+    text = (
+        "Ontology ID,Label,Also,Short,Kind of,Text,Refs,Gone,Instead\n"
+        "ID,LABEL,A oboInOwl:hasExactSynonym SPLIT=|,A oboInOwl:hasRelatedSynonym,SC % SPLIT=|,A IAO:0000115,"
+        "A oboInOwl:hasDbXref SPLIT=;,AT owl:deprecated^^xsd:boolean,AI IAO:0100001\n"
+        'X:1,one,eins|un,1st,X:2|X:3,"First, of all",M:1;M:2,,\nX:2,two,,,,,,,\nX:4,old,,,,,,true,X:1\n'
+    )
+    assert FORMAT.recognises(tmp_path, text)
+    tables = read(tmp_path, text)
+    assert sorted(names(tables)) == [
+        ("X:1", "1st", "en", "related"),
+        ("X:1", "eins", "en", "exact"),
+        ("X:1", "one", "en", "preferred"),
+        ("X:1", "un", "en", "exact"),
+        ("X:2", "two", "en", "preferred"),
+        ("X:4", "old", "en", "preferred"),
+    ]
+    first, _, old = tables.concepts.to_pylist()
+    assert (first["parents"], first["definition"]) == (["X:2", "X:3"], "First, of all")
+    assert first["xrefs"] == ["M:1", "M:2"]
+    assert (old["obsolete"], old["replaced_by"]) == (True, ["X:1"])
+
+
+def test_iris_become_curies(tmp_path: Path) -> None:
+    obo = "http://purl.obolibrary.org/obo/"
+    tables = read(
+        tmp_path,
+        "Class ID,Preferred Label,Synonyms,Definitions,Obsolete,CUI,Semantic Types,Parents\n"
+        f"{obo}X_1,one,eins|un,,false,,,{obo}X_2\n",
+    )
+    assert tables.concepts["id"].to_pylist() == ["X:1"]
+    assert tables.concepts["parents"].to_pylist() == [["X:2"]]
+
+
+def test_a_column_that_numbers_the_rows_holds_no_ids(tmp_path: Path) -> None:
+    chebi = "ID\tCOMPOUND_ID\tTYPE\tNAME\n1\t18357\tNAME\tnoradrenaline\n2\t18357\tSYNONYM\tarterenol\n"
+    assert texts(read(tmp_path, chebi)) == [("18357", "noradrenaline"), ("18357", "arterenol")]
+    compounds = "ID\tSTATUS\tCHEBI_ACCESSION\tPARENT_ID\tNAME\n7\tC\tCHEBI:7\tnull\ta\n9\tC\tCHEBI:9\t7\tb\n"
+    assert texts(read(tmp_path, compounds)) == [("CHEBI:7", "a"), ("CHEBI:9", "b")]
+    assert texts(read(tmp_path, "id,parent_id,name\n1,,a\n2,1,b\n")) == [("1", "a"), ("2", "b")]
+
+
+def test_columns_are_proposed_by_their_content(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"--map-column id=Entry --map-column 'name=Protein designation'"):
+        read(
+            tmp_path,
+            "Reviewed\tEntry\tLength\tOrganism\tProtein designation\n"
+            + "".join(
+                f"reviewed\tP0000{at}\t{at}00\tHomo sapiens (Human)\t{word} kinase of cells\n"
+                for at, word in enumerate(("tyrosine", "serine", "lipid"), start=1)
+            ),
+        )
+
+
+def test_a_table_that_nothing_recognises_is_described(tmp_path: Path) -> None:
+    path = tmp_path / "terms.txt"
+    path.write_text("".join(f"x\tX:{at}\tname of {at}\n" for at in range(9)), encoding="utf-8")
+    with pytest.raises(InputError, match=r"a table of 3 columns .*--map-column id=2 --map-column name=3"):
+        read_vocabulary(path)
+    vocabulary = read_vocabulary(path, options=ReadOptions(columns={"id": "2", "name": "3"}))
+    assert (len(vocabulary), vocabulary.name_count) == (9, 9)
 
 
 @pytest.mark.parametrize(

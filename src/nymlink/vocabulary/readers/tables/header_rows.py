@@ -62,11 +62,11 @@ class Row:
     """Row of a table.
 
     Attributes:
-        line: number of its first line.
+        line: number of its first line; ``None`` without lines.
         values: header → value, white space trimmed; blank values are left out.
     """
 
-    line: int
+    line: int | None
     values: dict[str, str]
 
     def get(self, header: str) -> str:

@@ -1,4 +1,4 @@
-"""SSSOM mapping tables as a vocabulary: the concepts of both sides with their labels and cross-references.
+"""SSSOM mappings as a vocabulary: the concepts of both sides with their labels and cross-references.
 
 For mapping sets that name concepts of an unavailable vocabulary. :mod:`nymlink.vocabulary.mappings` reads the file
 here, and also reads mapping sets for merging.
@@ -12,13 +12,15 @@ from typing import Final
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.vocabulary.concepts import ReadOptions
-from nymlink.vocabulary.mappings import REQUIRED, parse_header, read_mappings
+from nymlink.vocabulary.mappings import REQUIRED, is_json, parse_header, read_mappings
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    if is_json(head):
+        return True
     lines = [line for line in head.splitlines() if line.strip()]
     header = next((line for line in lines if not line.startswith("#")), "")
     if not header:
@@ -50,7 +52,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 FORMAT: Final[VocabularyFormat] = Format(
     name="sssom",
-    description="SSSOM mappings (TSV): the concepts of both sides, with their labels",
+    description="SSSOM mappings (TSV, JSON): the concepts of both sides, with their labels",
     recognises=_recognises,
     read=_read,
 )
