@@ -23,6 +23,7 @@ _TABLE: Final = Path(__file__).parent / "data" / "numerals.tsv"
 
 _GREEK: Final = re.compile("(?<![\u0370-\u03ff\u1f00-\u1fff])[α-ω](?![\u0370-\u03ff\u1f00-\u1fff])")
 """A Greek letter that is not part of a Greek word."""
+_GREEK_NAME: Final = re.compile(r"GREEK (?:SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)")
 
 _ROMAN: Final = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
 _ARABIC: Final = {roman: str(number) for number, roman in enumerate(_ROMAN, 1)}
@@ -37,7 +38,7 @@ _LONGEST: Final = 20
 
 def spell_greek(text: str) -> str:
     """Write small Greek letters as their names: "IκB" as "IkappaB"; Greek words stay unchanged."""
-    return text if text.isascii() else _GREEK.sub(lambda match: _name(match.group()), text)
+    return text if text.isascii() else _GREEK.sub(lambda match: greek_name(match.group()) or match.group(), text)
 
 
 def compact(text: str) -> str:
@@ -107,10 +108,10 @@ def compact_variants(text: str) -> Iterator[str]:
 
 
 @cache
-def _name(letter: str) -> str:
-    """Return the Unicode name of a Greek letter."""
-    name = unicodedata.name(letter).removeprefix("GREEK SMALL LETTER ").removeprefix("FINAL ").lower()
-    return "lambda" if name == "lamda" else name
+def greek_name(letter: str) -> str | None:
+    """Return the name of a Greek letter, small or capital ("alpha"); ``None`` for another character."""
+    match = _GREEK_NAME.match(unicodedata.name(letter, ""))
+    return match and match[1].lower().replace("lamda", "lambda")
 
 
 def _join(text: str) -> str:

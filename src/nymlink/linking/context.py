@@ -22,9 +22,9 @@ from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
 
-from nymlink.annotation.reading import CELL_END, LINE_END, mark_lines
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import FLAGS, Context
+from nymlink.text.aligned_text import CELL_END, LINE_END, mark_lines
 from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "context_rules.tsv"
