@@ -27,6 +27,7 @@ from nymlink.linking.writers.link_columns import FlatRows
 from nymlink.linking.writers.workbooks import ARROW_TYPES
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.tables.cells import mention_fault
+from nymlink.text.prepare import Composites
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +159,14 @@ class LinkColumns:
 
     Args:
         annotated: whether mentions are found in texts, and have flags of their context.
+        split: whether mentions are split into parts.
 
     Attributes:
         schema: names and types.
     """
 
-    def __init__(self, *, annotated: bool) -> None:
-        self._rows: Final = FlatRows(LinksInfo(annotated=annotated))
+    def __init__(self, *, annotated: bool, split: bool = False) -> None:
+        self._rows: Final = FlatRows(LinksInfo(annotated=annotated, split=split))
         types = map(ARROW_TYPES.__getitem__, self._rows.types)
         self.schema: Final = pa.schema(list(zip(self._rows.names, types, strict=True)))
 
@@ -183,6 +185,7 @@ class LinkTask(IndexTask):
     target_precision: float | None = None
     guesses: bool = True
     language: str | None = None
+    composites: Composites = "given"
 
     command = "link"
     column = "mention"
@@ -209,8 +212,9 @@ class _Linking:
             target_precision=task.target_precision,
             guesses=task.guesses,
             language=task.language,
+            composites=task.composites,
         )
-        self._columns = LinkColumns(annotated=False)
+        self._columns = LinkColumns(annotated=False, split=task.composites == "always")
         self.schema = self._columns.schema
         self.identity: Mapping[str, Any] = {
             "index": task.index_digest,

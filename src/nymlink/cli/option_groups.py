@@ -12,12 +12,12 @@ GROUPS: Final = {
         --concept-table --wikidata""",
     "Index and model": "--index --encoder --base --recipe --rerank",
     "Output": """--output --format --report --errors --plot --changes --held-out-to --save-names --title --list
-        --limit --dry-run --explain""",
+        --limit --dry-run""",
     "What is kept": """--kind --branch --semantic-type --source --sab --tty --suppressed --strict
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
-    "Settings": """--top-k --target-precision --detector --fuzzy --min-confidence --settings --as-published
-        --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store --candidates
+    "Settings": """--top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
+        --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store --candidates
         --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs --max-steps
         --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept --names
         --mentions --seed --reviewer""",

@@ -159,7 +159,8 @@ class Link:
             form or a paraphrase of it. For a composite mention, its parts joined by `` | ``.
         candidates: distinct concepts, best first; empty if nothing is similar to the mention, or it is blank.
         parts: for a composite mention, a link for each of its parts; the mention means the first candidates of all
-            parts together. Empty for any other mention.
+            parts together, without those it denies (``part.context.negated``). A denied finding alone ("no fever")
+            is one part. Empty for any other mention.
         document_id: id of the mention's document, if it has one.
         confidence: probability that the first candidate is correct, 0 to 1; for a composite mention, that those of
             all parts are: the product of their confidences. ``None`` if the index is not calibrated.
@@ -176,7 +177,8 @@ class Link:
         settled: whether other names in the document decided which of the tied concepts is first.
         nothing: reason why the mention names nothing: "a date", "a number", "no answer"; ``None`` if it may name
             something.
-        context: statements of the sentence about a mention that was found in a text.
+        context: statements of the sentence about a mention that was found in a text, or of a cell about a part
+            that it denies.
         review: decision of a person; ``None`` if nobody has decided.
     """
 
@@ -212,7 +214,8 @@ class Link:
         """Reasons to look at the link again, in words; "composite" comes first for a composite mention."""
         if self.parts:
             doubts = dict.fromkeys(note for part in self.parts for note in part.notes)
-            return (f"composite: {len(self.parts)} parts", *doubts)
+            composite = f"composite: {len(self.parts)} parts" if len(self.parts) > 1 else ""
+            return (*filter(None, (composite,)), *doubts)
         first = self.candidates[0] if self.candidates else None
         notes = (
             f"guessed: {self.query}" if self.guessed else "",
@@ -244,7 +247,12 @@ class Link:
         "composite", and each of its :attr:`parts` has a best. ``[part.best for part in link.singles]`` works for
         any link. A NIL link keeps its rejected candidate in :attr:`candidates`.
         """
-        return None if self.nil or not self.candidates else self.candidates[0]
+        return None if self.nil or self.parts or not self.candidates else self.candidates[0]
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether the text or the cell says that the finding is absent."""
+        return self.context is not None and self.context.negated is not None
 
     def to_dict(self) -> dict[str, Any]:
         """Write the link as JSON values, like a line of `nymlink link --format jsonl`.
@@ -254,9 +262,9 @@ class Link:
             ``mention``, ``query``, ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``.
             A NIL link keeps its rejected candidates. Parts are links in the same form.
 
-            For a mention that was found in a text, also ``text`` (the same as ``mention``), ``concept_id`` (null
-            for NIL), the flags of its context, and ``triggers``, the words that set the flags. After a decision of
-            a person, also ``review``.
+            For a mention that was found in a text, and for a denied part, also ``text`` (the same as ``mention``),
+            ``concept_id`` (null for NIL), the flags of its context, and ``triggers``, the words that set the
+            flags. After a decision of a person, also ``review``.
         """
         place = {
             "document_id": self.document_id,

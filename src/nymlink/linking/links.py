@@ -24,6 +24,10 @@ LANGUAGE: Final = "matched_language"
 CANDIDATE: Final = ("rank", "concept_id", "concept_name", "matched_name", LANGUAGE, "score")
 CONFIDENCE: Final = "confidence"
 NOTE: Final = "note"
+PART: Final = "part"
+NEGATED: Final = "negated"
+SPLIT: Final = (PART, NEGATED)
+"""Columns of cells that were split: the part that a row is of, and whether the cell denies it."""
 
 
 def rows(link: Link) -> list[dict[str, Any]]:
@@ -34,16 +38,17 @@ def rows(link: Link) -> list[dict[str, Any]]:
 def part_rows(link: Link) -> list[list[dict[str, Any]]]:
     """List the rows of a link, part by part: one row for each candidate, or one row without a candidate.
 
-    A NIL link, or a NIL part of a link, has one row without a candidate.
+    A NIL link, or a NIL part of a link, has one row without a candidate; the other parts keep theirs.
 
     Returns:
         A list for each part of a composite mention, otherwise one list. Each row is a dictionary with the keys
         ``document_id``, ``start``, ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
-        ``matched_name``, ``matched_language``, ``score``, ``confidence``, the flags of the context, ``note``, and
-        the decision of a person (:data:`~nymlink.linking.link.REVIEW`). Missing values are ``None``. Confidence
-        and note belong to the first candidate and are only in its row.
+        ``matched_name``, ``matched_language``, ``score``, ``confidence``, the flags of the context, ``part`` (the
+        part of a composite mention), ``note``, and the decision of a person
+        (:data:`~nymlink.linking.link.REVIEW`). Missing values are ``None``. Confidence and note belong to the
+        first candidate and are only in its row.
     """
-    return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
+    return [_rows_of_part(link, part) for part in link.singles]
 
 
 def is_located(links: Iterable[Link]) -> bool:
@@ -58,6 +63,8 @@ def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
         "end": link.mention.end,
         "mention": link.mention.text,
         **(dict.fromkeys(FLAGS) if link.context is None else link.context.flags),
+        PART: part.mention.text if link.parts else None,
+        **({NEGATED: part.is_denied} if link.parts else {}),
     }
     candidates = [
         {
@@ -107,15 +114,18 @@ class Links(list[Link]):
         Returns:
             Dictionaries with the keys ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
             ``matched_name``, ``matched_language``, ``score``, ``confidence`` and ``note``. Before these come
-            ``document_id``, ``start`` and ``end`` if any mention has them, and for mentions found in texts the
-            flags of the context are added. Missing values are ``None``. Confidence and note belong to the first
-            candidate and are only in its row. The rows of the parts of a composite mention follow each other.
+            ``document_id``, ``start`` and ``end`` if any mention has them. Mentions found in texts also have the
+            flags of the context, and composite mentions ``part`` and ``negated``. Missing values are ``None``.
+            Confidence and note belong to the first candidate and are only in its row. The rows of the parts of a
+            composite mention follow each other.
         """
         annotated = any(link.context is not None for link in self)
         reviewed = any(link.review is not None for link in self)
+        split = any(link.parts for link in self)
         left_out = (
             *(() if is_located(self) else PLACE),
-            *(() if annotated else FLAGS),
+            *(() if annotated else (flag for flag in FLAGS if not (split and flag == NEGATED))),
+            *(() if split else (PART,)),
             *(() if reviewed else REVIEW),
         )
         return [
@@ -195,6 +205,7 @@ class Links(list[Link]):
         info = LinksInfo(
             calibrated=calibrated,
             annotated=annotated,
+            split=any(link.parts for link in self),
             multilingual=len(languages) > 1,
             located=is_located(self),
             has_documents=bool(documents),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -10,6 +9,7 @@ from typing import Final, NamedTuple
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.words import Words
+from nymlink.linking.cells import DENIED, split_mention
 from nymlink.rank.retrieval import Question
 from nymlink.text.contradictions import contradiction
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
@@ -80,6 +80,7 @@ class MentionQuery(NamedTuple):
         left_out: parts of the mention that were left out ("human", "V600E").
         head: whether a left-out part applies to genes and proteins only ("gene").
         concept: row of the concept whose id the mention is.
+        is_denied: whether it is a part that a cell denies ("no fever").
         nothing: reason why the mention names nothing ("a date"), see
             :func:`~nymlink.text.no_answers.says_nothing`.
     """
@@ -94,6 +95,7 @@ class MentionQuery(NamedTuple):
     left_out: tuple[str, ...] = ()
     head: bool = False
     concept: int | None = None
+    is_denied: bool = False
     nothing: str | None = None
 
     @property
@@ -178,6 +180,8 @@ def queries(
 
     def query_for(surface: str, mention: Mention) -> MentionQuery:
         text = surface if mention.prepared else normalise(surface)
+        if mention.parts and text.startswith(DENIED) and not as_published and entries.find(text) is None:
+            return query_for(surface[len(DENIED) :], mention)._replace(is_denied=True)
         acronym = _is_acronym(mention.text, text)
         code = recognise_language(text, language_of_mention(mention, language, as_published=as_published))
         rules = rules_of(code)
@@ -223,33 +227,6 @@ def queries(
         tuple(query_for(surface, mention) for surface in surfaces)
         for mention, surfaces in zip(document.mentions, expanded, strict=True)
     )
-
-
-_LIST: Final = re.compile(r" ?(?:[,;/+&]|\b(?:and|or|und|et|y|e|o|ou|oder)\b)+ ?", re.IGNORECASE)
-"""What stands between the names of a list."""
-
-
-def split_mention(mention: Mention, entries: Entries, language: str | None = None) -> Mention:
-    """Split a composite mention into parts: at its conjunctions where each part is a name, else by a rule.
-
-    Args:
-        mention: a mention; one with parts stays as it is, as does one that is a name.
-        entries: those of the index.
-        language: code of its language, if it states none; ``None`` where it is unknown.
-    """
-    if mention.parts or mention.prepared or entries.find(normalise(mention.text)) is not None:
-        return mention
-    rules = rules_of(recognise_language(normalise(mention.text), mention.language or language))
-    parts = tuple(filter(None, _LIST.split(" ".join(mention.text.split()))))
-    if not all(_is_name(part, entries, rules) for part in parts):
-        parts = rules.split_composite(mention.text)
-    return replace(mention, parts=parts) if len(parts) > 1 else mention
-
-
-def _is_name(part: str, entries: Entries, rules: LanguageRules) -> bool:
-    """Whether a part is a name, in another form, too; a denied one is."""
-    text = re.sub(r"^(?:no|without|denies) ", "", normalise(part))
-    return any(entries.find(form) is not None for form in (text, *rules.forms(text)))
 
 
 def _name_alike(text: str, entries: Entries) -> str | None:

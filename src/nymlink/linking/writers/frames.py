@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from nymlink.core.errors import InputError
 from nymlink.linking.link import Link
-from nymlink.linking.links import CANDIDATE, CONFIDENCE, NOTE, rows
+from nymlink.linking.links import CANDIDATE, CONFIDENCE, NOTE, SPLIT, rows
 from nymlink.linking.writers.link_columns import added_names
 
 Frame = TypeVar("Frame")
@@ -49,10 +49,11 @@ def with_links(frame: Any, links: Sequence[Link]) -> Any:
     """
     found = [rows(link) for link in links]
     places = [place for place, candidates in enumerate(found) for _ in candidates]
-    names = added_names(_COLUMNS, list(map(str, frame.columns)))
+    added = (*_COLUMNS[:-1], *(SPLIT if any(link.parts for link in links) else ()), NOTE)
+    names = added_names(added, list(map(str, frame.columns)))
     columns = {
         name: [values[column] for candidates in found for values in candidates]
-        for name, column in zip(names, _COLUMNS, strict=True)
+        for name, column in zip(names, added, strict=True)
     }
     if hasattr(frame, "iloc"):
         pandas = sys.modules["pandas"]

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final
 
 from nymlink.linking.link import FLAGS, REVIEW, Link
-from nymlink.linking.links import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE, rows
+from nymlink.linking.links import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE, SPLIT, rows
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 from nymlink.tables.delimited import Record, protect_cell, restore_cell
 
@@ -18,12 +18,18 @@ def link_columns(info: LinksInfo) -> tuple[str, ...]:
     """List the columns of a link: confidence, flags, language, decision, each only if the links have it."""
     candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
     confidence = (CONFIDENCE,) if info.confident else ()
-    return (*candidate, *confidence, *flag_columns(info), NOTE, *review_columns(info))
+    return (*candidate, *confidence, *said_columns(info), NOTE, *review_columns(info))
 
 
 def flag_columns(info: LinksInfo) -> tuple[str, ...]:
     """List the columns of context flags; none if the mentions were given rather than found."""
     return FLAGS if info.annotated else ()
+
+
+def said_columns(info: LinksInfo) -> tuple[str, ...]:
+    """List the columns of flags and parts, each only if the links have it."""
+    split = [name for name in SPLIT if name not in flag_columns(info)] if info.split else []
+    return (*flag_columns(info), *split)
 
 
 def review_columns(info: LinksInfo) -> tuple[str, ...]:
@@ -105,7 +111,7 @@ class FlatRows:
     def __init__(self, info: LinksInfo) -> None:
         self._has_table = info.table is not None
         place = () if info.table is not None else (*PLACE, "mention")
-        self._columns = (*place, *CANDIDATE, CONFIDENCE, *flag_columns(info), NOTE, *review_columns(info))
+        self._columns = (*place, *CANDIDATE, CONFIDENCE, *said_columns(info), NOTE, *review_columns(info))
         own = [] if info.table is None else _distinct([restore_cell(name) for name in info.table.header.fields])
         self.names = (*own, *added_names(self._columns, own))
         self.types = (*(str for _ in own), *(COLUMN_TYPES.get(column, str) for column in self._columns))
