@@ -223,7 +223,7 @@ def test_an_order_is_learned_and_then_used(
     assert "run `nymlink rerank fit`" not in links.stderr
     assert "run `nymlink rerank fit`" in run(*linked, reranker).stderr
     why = run(
-        "link", "--index", built / "index", "--rerank", own, "--explain", "MI", "--context", "The COMING MI."
+        "link", "--index", built / "index", "--rerank", own, "--format", "reasons", "MI", "--context", "The COMING MI."
     )
     assert why.exit_code == 0, why.stderr
     assert why.stdout.splitlines()[1].startswith("  before X:")

@@ -107,8 +107,8 @@ def composites_option(command: Callable[..., None]) -> Callable[..., None]:
         type=click.Choice(("given", "always")),
         default="given",
         show_default=True,
-        help="Mentions that are split, with a link for each part: those with given parts, or always those that list "
-        "several findings, too: fever, no cough.",
+        help="Mentions that are split, with a link for each part: those with given parts, or always those that "
+        "list several findings, too: fever, no cough.",
     )(command)
 
 

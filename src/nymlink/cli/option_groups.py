@@ -17,8 +17,8 @@ GROUPS: Final = {
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
     "Settings": """--top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
-        --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store --candidates
-        --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs --max-steps
+        --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
+        --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs --max-steps
         --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept --names
         --mentions --seed --reviewer""",
     "Measuring": "--evaluate --best --training --test --compare",
