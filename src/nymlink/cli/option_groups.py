@@ -18,9 +18,9 @@ GROUPS: Final = {
         --forget --merged --left-out""",
     "Settings": """--top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
-        --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs --max-steps
-        --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept --names
-        --mentions --seed --reviewer""",
+        --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs
+        --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept
+        --names --mentions --seed --reviewer""",
     "Measuring": "--evaluate --best --training --test --compare",
     "Server": """--host --port --open --public-url --token-file --allow-origin --projects --memory
         --access-log""",

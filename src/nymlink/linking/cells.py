@@ -13,6 +13,7 @@ from typing import Final
 from nymlink.corpus.documents import Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.linking.context import contexts_of
+from nymlink.text.drugs import read_drugs
 from nymlink.text.languages import LanguageRules, recognise_language, rules_of
 from nymlink.text.normalise import normalise
 
@@ -58,6 +59,10 @@ def split_mention(mention: Mention, entries: Entries, language: str | None = Non
     text = mention.text
     if mention.parts or mention.prepared or len(text) > _LONGEST or entries.find(normalise(text)) is not None:
         return mention
+    drugs = read_drugs(text)
+    if any(drug.is_dosed for drug in drugs):
+        # One drug is one part: no rule may split "100 units/ml".
+        return replace(mention, parts=tuple(drug.written for drug in drugs) if len(drugs) > 1 else (text,))
     rules = rules_of(recognise_language(normalise(text), mention.language or language))
     items = list(_pieces(text, 0, len(text), _ITEM))
     if any(len(text[start:end].split()) > _MOST_WORDS for start, end in items):

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from nymlink.core.terminal import escape_controls
 from nymlink.corpus.documents import Mention
+from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 
 Relation = Literal["equal", "narrower", "broader", "related", "close"]
@@ -172,6 +173,7 @@ class Link:
         ordinary: whether the mention is an ordinary word that matched a part of a name, or an abbreviation with
             the same spelling.
         left_out: parts of the mention that are no part of a name and were left out ("human", "V600E").
+        drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
         tied: number of concepts that have the query as a name and are spelt equally like the mention; at most 10
             are counted.
         settled: whether other names in the document decided which of the tied concepts is first.
@@ -193,6 +195,7 @@ class Link:
     meanings: int = 0
     ordinary: bool = False
     left_out: tuple[str, ...] = ()
+    drug: Drug | None = None
     tied: int = 0
     settled: bool = False
     nothing: str | None = None
@@ -225,7 +228,7 @@ class Link:
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             "settled by other names in the document" if self.settled else "",
             self.nothing or "",
-            f"without {', '.join(map(repr, self.left_out))}" if self.left_out else "",
+            str(self.drug or "") or (f"without {', '.join(map(repr, self.left_out))}" if self.left_out else ""),
             *(
                 ()
                 if self.context is None
@@ -264,7 +267,8 @@ class Link:
 
             For a mention that was found in a text, and for a denied part, also ``text`` (the same as ``mention``),
             ``concept_id`` (null for NIL), the flags of its context, and ``triggers``, the words that set the
-            flags. After a decision of a person, also ``review``.
+            flags. For a drug also ``drug`` (:class:`nymlink.text.drugs.Drug`), after a decision of a person also
+            ``review``.
         """
         place = {
             "document_id": self.document_id,
@@ -287,6 +291,7 @@ class Link:
             "notes": list(self.notes),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
+            **({} if self.drug is None else {"drug": self.drug.to_dict()}),
             **({} if self.review is None else {"review": self.review.to_dict()}),
         }
 

@@ -418,6 +418,7 @@ class Found:
             meanings=doubts.meanings,
             ordinary=doubts.ordinary,
             left_out=query.left_out,
+            drug=query.drug,
             tied=tied.concepts,
             settled=first is not None,
             context=_DENIED if query.is_denied else None,

@@ -12,6 +12,8 @@ from nymlink.index.entries.words import Words
 from nymlink.linking.cells import DENIED, split_mention
 from nymlink.rank.retrieval import Question
 from nymlink.text.contradictions import contradiction
+from nymlink.text.drugs import Drug, english_names, read_drugs
+from nymlink.text.drugs import readings as drug_readings
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
 from nymlink.text.no_answers import says_nothing
 from nymlink.text.normalise import normalise
@@ -80,6 +82,7 @@ class MentionQuery(NamedTuple):
         left_out: parts of the mention that were left out ("human", "V600E").
         head: whether a left-out part applies to genes and proteins only ("gene").
         concept: row of the concept whose id the mention is.
+        drug: what it says of a drug beside the name ("500 mg"); ``None`` if it is no drug.
         is_denied: whether it is a part that a cell denies ("no fever").
         nothing: reason why the mention names nothing ("a date"), see
             :func:`~nymlink.text.no_answers.says_nothing`.
@@ -95,6 +98,7 @@ class MentionQuery(NamedTuple):
     left_out: tuple[str, ...] = ()
     head: bool = False
     concept: int | None = None
+    drug: Drug | None = None
     is_denied: bool = False
     nothing: str | None = None
 
@@ -193,6 +197,9 @@ def queries(
                 return query._replace(text=normalise(found[1]), concept=found[0])
             if (nothing := says_nothing(surface)) is not None and not is_preferred(text):
                 return query._replace(text="", prepared="", nothing=nothing)
+            drugs = read_drugs(surface)
+            if len(drugs) == 1 and drugs[0].is_dosed:
+                query = query._replace(drug=drugs[0])
         if entries.find(text) is not None:
             return query
         if not as_published and (name := _name_alike(text, entries)) is not None:
@@ -210,11 +217,13 @@ def queries(
             return query
         if not acronym and (name := name_among(_rewritten(rules, corrected, text))) is not None:
             return query._replace(text=name)
-        for reading in rules.readings(surface):
+        for reading in (*drug_readings(surface), *rules.readings(surface)):
             if (name := _name_of_reading(reading, entries)) is not None:
                 return query._replace(
                     text=name, prepared=name, surface=reading.text, left_out=reading.left_out, head=reading.head
                 )
+        if query.drug is not None and (name := name_among(english_names(query.drug.substance))) is not None:
+            return query._replace(text=name, prepared=name, surface=None, left_out=(surface,))
         if acronym or not guesses:
             return query
         guessed = guess(corrected, entries.words, rules, language=code, symbols=_symbols(surface))

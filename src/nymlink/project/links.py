@@ -15,6 +15,7 @@ from nymlink.linking.link import Candidate, Context, Link
 from nymlink.project.project import Project
 from nymlink.project.rebase import note_better
 from nymlink.project.rows import ProjectError, stored
+from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 
 CANDIDATES: Final = 10
@@ -123,6 +124,7 @@ def link_of(value: Mapping[str, Any], mention: Mention) -> Link:
         nil=value["nil"],
         guessed=value["guessed"],
         left_out=tuple(also["left_out"]),
+        drug=Drug(**value["drug"]) if "drug" in value else None,
         context=Context(**value["triggers"]) if "triggers" in value else None,
         **{name: also[name] for name in _FIELDS},
     )
