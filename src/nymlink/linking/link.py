@@ -173,7 +173,6 @@ class Link:
         ordinary: whether the mention is an ordinary word that matched a part of a name, or an abbreviation with
             the same spelling.
         left_out: parts of the mention that are no part of a name and were left out ("human", "V600E").
-        drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
         tied: number of concepts that have the query as a name and are spelt equally like the mention; at most 10
             are counted.
         settled: whether other names in the document decided which of the tied concepts is first.
@@ -182,6 +181,7 @@ class Link:
         context: statements of the sentence about a mention that was found in a text, or of a cell about a part
             that it denies.
         review: decision of a person; ``None`` if nobody has decided.
+        drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
     """
 
     mention: Mention
@@ -195,12 +195,12 @@ class Link:
     meanings: int = 0
     ordinary: bool = False
     left_out: tuple[str, ...] = ()
-    drug: Drug | None = None
     tied: int = 0
     settled: bool = False
     nothing: str | None = None
     context: Context | None = None
     review: Review | None = None
+    drug: Drug | None = None
 
     def __str__(self) -> str:
         """Write the mention, its meaning, the confidence and the notes on one line."""

@@ -18,8 +18,15 @@ from nymlink.text.languages import LanguageRules, Reading, recognise_language, r
 from nymlink.text.no_answers import says_nothing
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites, expand_document, language_of_mention
-from nymlink.text.spelling import correct, may_be_misspelt
-from nymlink.text.writing import compact, compact_roman, compact_variants, spell_greek, writing_likeness
+from nymlink.text.spelling import correct, may_be_misspelt, sounds_alike
+from nymlink.text.writing import (
+    compact,
+    compact_roman,
+    compact_variants,
+    spell_greek,
+    spell_signs,
+    writing_likeness,
+)
 
 _MOST_WORDS: Final = 16
 """Largest number of words of a text in which words are guessed; a longer text has enough correct words."""
@@ -57,7 +64,7 @@ def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) 
         return word
     if rules.is_known(word):
         return word
-    right = words.correction(word)
+    right = words.correction(word) or sounds_alike(word, words.__contains__)
     if right is None or rules.is_product(right) or contradiction(word, right, language=language) is not None:
         return word
     return right
@@ -200,6 +207,11 @@ def queries(
             drugs = read_drugs(surface)
             if len(drugs) == 1 and drugs[0].is_dosed:
                 query = query._replace(drug=drugs[0])
+            if (spelt := spell_signs(surface)) != surface and (
+                entries.find(text) is None or entries.find(normalise(spelt)) is not None
+            ):
+                surface, text = spelt, normalise(spelt)
+                query = query._replace(text=text, prepared=text, surface=surface)
         if entries.find(text) is not None:
             return query
         if not as_published and (name := _name_alike(text, entries)) is not None:
@@ -226,6 +238,8 @@ def queries(
             return query._replace(text=name, prepared=name, surface=None, left_out=(surface,))
         if acronym or not guesses:
             return query
+        if code is None:
+            return _guessed_as_english(query, surface, name_among, entries)
         guessed = guess(corrected, entries.words, rules, language=code, symbols=_symbols(surface))
         if guessed == corrected:
             return query
@@ -236,6 +250,16 @@ def queries(
         tuple(query_for(surface, mention) for surface in surfaces)
         for mention, surfaces in zip(document.mentions, expanded, strict=True)
     )
+
+
+def _guessed_as_english(
+    query: MentionQuery, surface: str, name_among: Callable[[Iterable[str]], str | None], entries: Entries
+) -> MentionQuery:
+    """Guess the misspelt words of a text of unknown language, if the result is a name: "diabtes melitus"."""
+    rules = rules_of("en")
+    guessed = guess(query.text, entries.words, rules, language="en", symbols=_symbols(surface))
+    name = None if guessed == query.text else name_among(_rewritten(rules, guessed))
+    return query if name is None else query._replace(text=name, fallback=query.text, surface=None)
 
 
 def _name_alike(text: str, entries: Entries) -> str | None:

@@ -109,6 +109,8 @@ def _is_symbol(text: str) -> bool:
 
 
 _IN_BRACKET: Final = re.compile(r"(?P<kept>[^()]*[^\s(])\s*[(\[](?P<inside>[^()\[\]]+)[)\]]")
+_AFTER_ABBREVIATION: Final = re.compile(r"(?P<kept>[A-Z]{2,6}), (?P<inside>[a-z]{4,}(?: [a-z]+)?)")
+"""An abbreviation with a word after a comma, as in a bracket: "ID, mild"."""
 
 
 def _of_bracket(mention: str) -> Iterator[Reading]:
@@ -116,7 +118,7 @@ def _of_bracket(mention: str) -> Iterator[Reading]:
 
     Other words may change what is meant, and are not left out.
     """
-    match = _IN_BRACKET.fullmatch(mention.strip())
+    match = _IN_BRACKET.fullmatch(mention.strip()) or _AFTER_ABBREVIATION.fullmatch(mention.strip())
     if match is None or _is_symbol(match["inside"]):
         return
     kept, inside = match["kept"], match["inside"].strip()
