@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import pyarrow as pa
 
@@ -27,7 +27,6 @@ from nymlink.linking.writers.link_columns import FlatRows
 from nymlink.linking.writers.workbooks import ARROW_TYPES
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.tables.cells import mention_fault
-from nymlink.text.prepare import Composites
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ class LinkTask(IndexTask):
     target_precision: float | None = None
     guesses: bool = True
     language: str | None = None
-    composites: Composites = "given"
+    composites: Literal["given", "always"] = "given"
 
     command = "link"
     column = "mention"

@@ -238,7 +238,8 @@ def queries(
             return query._replace(text=name, prepared=name, surface=None, left_out=(surface,))
         if acronym or not guesses:
             return query
-        if code is None:
+        if code is None and all(map(may_be_misspelt, corrected.split(" "))):
+            # No short word shows another language.
             return _guessed_as_english(query, surface, name_among, entries)
         guessed = guess(corrected, entries.words, rules, language=code, symbols=_symbols(surface))
         if guessed == corrected:
