@@ -15,13 +15,13 @@ from typing import Final
 
 import pytest
 
-from nymlink.annotation.context import contexts_of
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.toml_settings import line_of
 from nymlink.core.xml_files import root_name
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.read import read_documents
+from nymlink.linking.context import contexts_of
 from nymlink.text.abbreviations import find_definitions
 from nymlink.text.contradictions import contradiction
 from nymlink.text.english.forms import deep_stem

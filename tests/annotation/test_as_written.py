@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.reading import LINE_END, mark_lines, read
 from nymlink.index.index import Index
+from nymlink.text.aligned_text import LINE_END, align, mark_lines
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -142,12 +142,14 @@ def test_letters_are_read_and_offsets_are_those_of_the_text(text: str, mention: 
 
 
 @given(st.text(alphabet="ab \n\t-.,ﬁβé\u0301\u00ad\u200b1:", max_size=60))
-def test_a_reading_keeps_places(text: str) -> None:
+def test_an_aligned_text_keeps_places(text: str) -> None:
     assert len(mark_lines(text)) == len(text)
-    reading = read(text)
-    assert reading.written(0, len(reading.text)) == (0, len(text)) or not reading.text or text[0] in "\u00ad\u200b"
-    for start in range(len(reading.text)):
-        first, last = reading.written(start, start + 1)
+    aligned = align(text)
+    assert (
+        aligned.original(0, len(aligned.text)) == (0, len(text)) or not aligned.text or text[0] in "\u00ad\u200b"
+    )
+    for start in range(len(aligned.text)):
+        first, last = aligned.original(start, start + 1)
         assert 0 <= first <= len(text)
         assert last <= len(text)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.annotation.context import contexts_of
 from nymlink.corpus.documents import Mention
+from nymlink.linking.context import contexts_of
 from nymlink.linking.link import FLAGS, Context
 
 SENTENCES = Path(__file__).parent / "context_sentences.tsv"

@@ -222,9 +222,8 @@ def test_an_order_is_learned_and_then_used(
     assert "reranked" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
     assert "run `nymlink rerank fit`" not in links.stderr
     assert "run `nymlink rerank fit`" in run(*linked, reranker).stderr
-    why = run(
-        "link", "--index", built / "index", "--rerank", own, "--explain", "MI", "--context", "The COMING MI."
-    )
+    asked = ("MI", "--context", "The COMING MI.")
+    why = run("link", "--index", built / "index", "--rerank", own, "--format", "reasons", *asked)
     assert why.exit_code == 0, why.stderr
     assert why.stdout.splitlines()[1].startswith("  before X:")
     wrong = run(*given, "--type", "Gene")

@@ -1,4 +1,4 @@
-"""`nymlink train rank`, and `nymlink link --explain`."""
+"""`nymlink train rank`, and `nymlink link --format reasons`."""
 
 from __future__ import annotations
 
@@ -147,32 +147,31 @@ class TestExplain:
         store_ranker(
             index, ranker({"score": (0.99, 0, 3), "extra": (0.5, 1, 0)}).to_dict(), fusion=Index.load(index).fusion
         )
-        done = run("link", "--index", index, "--explain", NAMES[0], NAMES[9][1:])
+        done = run("link", "--index", index, "--format", "reasons", NAMES[0], NAMES[9][1:])
         assert (done.exit_code, done.stderr) == (0, "")
         assert done.stdout.count("\n  before ") == 2
         assert "+3.00 score: 1 against 0." in done.stdout
 
     def test_without_a_ranker_it_says_so(self, run: Run, index: Path) -> None:
-        done = run("link", "--index", index, "--explain", NAMES[0])
+        done = run("link", "--index", index, "--format", "reasons", NAMES[0])
         assert done.exit_code == 0
         assert "by their scores alone: the index has no ranker" in done.stdout
 
     def test_what_is_not_found(self, run: Run, index: Path) -> None:
-        done = run("link", "--index", index, "--explain", "zzzz")
+        done = run("link", "--index", index, "--format", "reasons", "zzzz")
         assert done.exit_code == 0
         assert "zzzz" in done.stdout
 
     def test_it_is_for_mentions_given_as_arguments(self, run: Run, index: Path, tmp_path: Path) -> None:
         (tmp_path / "mentions.txt").write_text("gout\n", encoding="utf-8")
-        done = run("link", "--index", index, "--explain", "--file", tmp_path / "mentions.txt")
+        done = run("link", "--index", index, "--format", "reasons", "--file", tmp_path / "mentions.txt")
         assert done.exit_code == 2
-        assert "--explain is for mentions given as arguments" in done.stderr
+        assert "--format reasons is for mentions given as arguments" in done.stderr
 
-    @pytest.mark.parametrize("other", [("-o", "links.tsv"), ("--format", "jsonl")])
-    def test_it_writes_no_links(self, run: Run, index: Path, other: tuple[str, str]) -> None:
-        done = run("link", "--index", index, "--explain", NAMES[0], *other)
+    def test_it_writes_no_links(self, run: Run, index: Path) -> None:
+        done = run("link", "--index", index, "--format", "reasons", NAMES[0], "-o", "links.tsv")
         assert done.exit_code == 2
-        assert "--explain prints no links: it goes with neither --output nor --format" in done.stderr
+        assert "--format reasons prints no links: it does not go with --output" in done.stderr
 
 
 def test_the_corpus_is_read_as_is_said(run: Run, index: Path, folder: Path, tmp_path: Path) -> None:

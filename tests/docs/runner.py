@@ -191,7 +191,7 @@ class Runner:
             # Ray takes seconds to start, and no cluster is there: jobs are done in this process.
             words = [*_without(words, "--workers", "--address"), "--workers", "0"]
         # A pipe, which the test is, would get TSV.
-        if words[0] == "link" and target is None and not {"-o", "--explain", "--format", "--help"} & set(words):
+        if words[0] == "link" and target is None and not {"-o", "--format", "--help"} & set(words):
             words += ["--format", "table"]
         result = CliRunner(env={"COLUMNS": WIDTH}).invoke(nymlink, words)
         if result.exception is not None and not isinstance(result.exception, SystemExit):

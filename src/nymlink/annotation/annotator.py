@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from nymlink.annotation.annotator_settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
-from nymlink.annotation.context import contexts_of
 from nymlink.annotation.detectors import DetectedFinder, open_detector
 from nymlink.annotation.finders import DictionaryFinder, Finder, FuzzyFinder
 from nymlink.annotation.matcher import open_matcher
 from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Document
 from nymlink.index.index import Index
+from nymlink.linking.context import contexts_of
 from nymlink.linking.default import default_index
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker

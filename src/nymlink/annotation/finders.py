@@ -12,12 +12,12 @@ from nymlink.annotation.detectors import DetectedFinder
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.matcher import Matcher
 from nymlink.annotation.name_table import Level, says_something
-from nymlink.annotation.reading import mark_lines
 from nymlink.annotation.tokens import PASSED, Kind, Token, Word, tokens_of, tokens_of_name
 from nymlink.annotation.windows import Hit
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.candidates import DICTIONARY
 from nymlink.linking.link import Candidate, Link
+from nymlink.text.aligned_text import mark_lines
 from nymlink.text.normalise import normalise
 
 

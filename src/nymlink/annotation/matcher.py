@@ -23,7 +23,6 @@ from nymlink.annotation.coordination import find_coordinations, has_conjunction
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_choice import NameChooser
 from nymlink.annotation.name_table import NameTable, build_lexicon, build_table, names_of
-from nymlink.annotation.reading import LINE_END, read
 from nymlink.annotation.tokens import tokens_of
 from nymlink.annotation.windows import Hit, Spans, find_cores, find_punctuated, find_windows, longest
 from nymlink.annotation.word_classes import rules_for_words
@@ -35,6 +34,7 @@ from nymlink.core.store.manifest import read_manifest, require_files, write_dire
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.index.index import Index
 from nymlink.text.abbreviations import Definition, find_definitions
+from nymlink.text.aligned_text import LINE_END, align
 from nymlink.text.expansion import occurrences
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -164,8 +164,8 @@ class Matcher:
             overlaps: whether hits may overlap; otherwise those with most words are kept, and only names of one
                 coordination share words.
         """
-        reading = read(text)
-        text = reading.text
+        aligned = align(text)
+        text = aligned.text
         definitions = find_definitions(text.replace(LINE_END, "\n")) if "(" in text or "[" in text else ()
         short_forms = {definition.short for definition in definitions}
         skipped = glosses(text, definitions)
@@ -203,7 +203,7 @@ class Matcher:
         return [
             hit._replace(start=start, end=end)
             for hit in sorted(chosen, key=lambda hit: (hit.start, hit.end))
-            for start, end in [reading.written(hit.start, hit.end)]
+            for start, end in [aligned.original(hit.start, hit.end)]
         ]
 
     def save(self, directory: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from nymlink.annotation.reading import read
+from nymlink.text.aligned_text import align
 
 MASK = (1 << 64) - 1
 """Mask of digests: sums of the keys of words, modulo 2^64."""
@@ -153,7 +153,7 @@ def tokens_of(
 
 def tokens_of_name(name: str, find: _Find, *, conjunction: Word) -> list[Token]:
     """Cut a name into tokens, with its letters normalised like those of texts."""
-    return tokens_of(name if name.isascii() else read(name).text, find, conjunction=conjunction)
+    return tokens_of(name if name.isascii() else align(name).text, find, conjunction=conjunction)
 
 
 def _separator(gap: str, conjunction: Word) -> Word:

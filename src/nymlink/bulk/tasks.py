@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
@@ -166,6 +166,7 @@ class LinkTask(IndexTask):
     target_precision: float | None = None
     guesses: bool = True
     language: str | None = None
+    composites: Literal["given", "always"] = "given"
 
     command = "link"
     column = "mention"
@@ -192,6 +193,7 @@ class _Linking:
             target_precision=task.target_precision,
             guesses=task.guesses,
             language=task.language,
+            composites=task.composites,
         )
         self.schema = LINK_SCHEMA
         self.identity: Mapping[str, Any] = {

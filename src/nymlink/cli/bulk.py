@@ -15,6 +15,7 @@ from nymlink.bulk.row_formats import ROW_FORMATS
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask, Task
 from nymlink.cli.annotate import ChosenSettings, annotator_options
 from nymlink.cli.common import (
+    composites_option,
     input_format_option,
     language_option,
     map_column_option,
@@ -28,6 +29,7 @@ from nymlink.cli.option_groups import GroupedCommand
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
 from nymlink.jobs.job_folder import PARTS
+from nymlink.text.prepare import Composites
 
 bulk = LazyCommands(
     "bulk",
@@ -172,12 +174,14 @@ def absolute(path: Path) -> str:
 @top_k_option
 @target_precision_option
 @language_option
+@composites_option
 @job_options
 def link(
     index: Path,
     top_k: int,
     target_precision: float | None,
     language: str | None,
+    composites: Composites,
 ) -> Task:
     """Link the mentions of many rows to concepts.
 
@@ -193,6 +197,7 @@ def link(
         top_k=top_k,
         target_precision=target_precision,
         language=language,
+        composites=composites,
     )
 
 

@@ -104,6 +104,18 @@ def top_k_option(command: Callable[..., None]) -> Callable[..., None]:
     )(command)
 
 
+def composites_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option ``--composites WHICH``."""
+    return click.option(
+        "--composites",
+        type=click.Choice(("given", "always")),
+        default="given",
+        show_default=True,
+        help="Mentions that are split, with a link for each part: those with given parts, or always those that "
+        "list several findings, too: fever, no cough.",
+    )(command)
+
+
 def target_precision_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add the option ``--target-precision SHARE``."""
     return click.option(

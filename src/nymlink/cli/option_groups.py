@@ -12,15 +12,15 @@ GROUPS: Final = {
         --with --concept-table --wikidata""",
     "Index and model": "--index --encoder --base --recipe --rerank",
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
-        --list --limit --dry-run --explain""",
+        --list --limit --dry-run""",
     "What is kept": """--kind --branch --semantic-type --source --sab --tty --suppressed --strict --prefix
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
-    "Settings": """--top-k --target-precision --detector --fuzzy --min-confidence --settings --as-published
-        --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store --candidates
-        --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs --max-steps
-        --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept --names
-        --mentions --seed --reviewer""",
+    "Settings": """--top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
+        --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
+        --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs
+        --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept
+        --names --mentions --seed --reviewer""",
     "Measuring": "--evaluate --best --training --test --compare",
     "Server": """--host --port --open --public-url --token-file --allow-origin --projects --memory
         --access-log""",

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 from tqdm import tqdm
 
-from nymlink.cli.common import finish, map_column_option, mapping, reported_problems
+from nymlink.cli.common import composites_option, finish, map_column_option, mapping, reported_problems
 from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import StoreError
@@ -25,6 +25,7 @@ from nymlink.project.rebase import count_changes
 from nymlink.project.rebase import rebase as rebase_project
 from nymlink.project.rows import ReadOnlyError
 from nymlink.project.summary import summary
+from nymlink.text.prepare import Composites
 
 project = LazyCommands(
     "project",
@@ -102,7 +103,7 @@ def index_of(project: Project, moved: Path | None = None) -> Index:
 
 def link_terms(project: Project, index: Index) -> None:
     """Link the terms of a project that wait, with progress on a terminal; Ctrl-C loses nothing that is linked."""
-    linker = LearnedLinker(index, Learned.of(project))
+    linker = LearnedLinker(index, Learned.of(project), composites=project.composites)
     before = count_progress(project)
     bar = tqdm(total=before.total, initial=before.done, desc="linking", disable=None, leave=False)
     with bar:
@@ -155,6 +156,7 @@ _ROLES: Final = ("code", "frequency", "language", "type")
 @click.option("--encoding", help="Encoding of a text, for example windows-1252; found if not given.")
 @click.option("--delimiter", help="tab, comma, semicolon, bar, or none for plain lines; found if not given.")
 @index_option("Where the index of the project is now, if it was moved.")
+@composites_option
 @reviewer_option("Who decided, where a review of Usagi or SSSOM does not say.")
 def add(
     file: Path,
@@ -164,6 +166,7 @@ def add(
     encoding: str | None,
     delimiter: str | None,
     index: Path | None,
+    composites: Composites,
     reviewer: str,
 ) -> None:
     """Add TABLE to the project FILE, and link its terms.
@@ -190,6 +193,7 @@ def add(
             delimiter=delimiter,
             columns={**columns, **({} if column is None else {"mention": column})},
             by=reviewer,
+            composites=composites,
             vocabulary=opened.vocabulary,
         )
         click.echo(

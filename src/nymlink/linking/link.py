@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from nymlink.core.terminal import escape_controls
 from nymlink.corpus.documents import Mention
+from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 
 Relation = Literal["exact", "broader", "narrower", "related", "close"]
@@ -150,7 +151,8 @@ class Link:
             form or a paraphrase of it. For a composite mention, its parts joined by `` | ``.
         candidates: distinct concepts, best first; empty if nothing is similar to the mention, or it is blank.
         parts: for a composite mention, a link for each of its parts; the mention means the first candidates of all
-            parts together. Empty for any other mention.
+            parts together, without those it denies (``part.context.negated``). A denied finding alone ("no fever")
+            is one part. Empty for any other mention.
         document_id: id of the mention's document, if it has one.
         confidence: probability that the first candidate is correct, 0 to 1; for a composite mention, that those of
             all parts are: the product of their confidences. ``None`` if the index is not calibrated.
@@ -167,8 +169,10 @@ class Link:
         settled: whether other names in the document decided which of the tied concepts is first.
         nothing: reason why the mention names nothing: "a date", "a number", "no answer"; ``None`` if it may name
             something.
-        context: statements of the sentence about a mention that was found in a text.
+        context: statements of the sentence about a mention that was found in a text, or of a cell about a part
+            that it denies.
         review: decision of a person; ``None`` if nobody has decided.
+        drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
     """
 
     mention: Mention
@@ -187,6 +191,7 @@ class Link:
     nothing: str | None = None
     context: Context | None = None
     review: Review | None = None
+    drug: Drug | None = None
 
     def __str__(self) -> str:
         """Write the mention, its meaning, the confidence and the notes on one line."""
@@ -203,7 +208,8 @@ class Link:
         """Reasons to look at the link again, in words; "composite" comes first for a composite mention."""
         if self.parts:
             doubts = dict.fromkeys(note for part in self.parts for note in part.notes)
-            return (f"composite: {len(self.parts)} parts", *doubts)
+            composite = f"composite: {len(self.parts)} parts" if len(self.parts) > 1 else ""
+            return (*filter(None, (composite,)), *doubts)
         first = self.candidates[0] if self.candidates else None
         notes = (
             f"guessed: {self.query}" if self.guessed else "",
@@ -213,7 +219,7 @@ class Link:
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             "settled by other names in the document" if self.settled else "",
             self.nothing or "",
-            f"without {', '.join(map(repr, self.left_out))}" if self.left_out else "",
+            str(self.drug or "") or (f"without {', '.join(map(repr, self.left_out))}" if self.left_out else ""),
             *(
                 ()
                 if self.context is None
@@ -235,7 +241,12 @@ class Link:
         "composite", and each of its :attr:`parts` has a best. ``[part.best for part in link.singles]`` works for
         any link. A NIL link keeps its rejected candidate in :attr:`candidates`.
         """
-        return None if self.nil or not self.candidates else self.candidates[0]
+        return None if self.nil or self.parts or not self.candidates else self.candidates[0]
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether the text or the cell says that the finding is absent."""
+        return self.context is not None and self.context.negated is not None
 
     def to_dict(self) -> dict[str, Any]:
         """Write the link as JSON values, like a line of `nymlink link --format jsonl`.
@@ -245,9 +256,10 @@ class Link:
             ``mention``, ``query``, ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``.
             A NIL link keeps its rejected candidates. Parts are links in the same form.
 
-            For a mention that was found in a text, also ``text`` (the same as ``mention``), ``concept_id`` (null
-            for NIL), the flags of its context, and ``triggers``, the words that set the flags. After a decision of
-            a person, also ``review``.
+            For a mention that was found in a text, and for a denied part, also ``text`` (the same as ``mention``),
+            ``concept_id`` (null for NIL), the flags of its context, and ``triggers``, the words that set the
+            flags. For a drug also ``drug`` (:class:`nymlink.text.drugs.Drug`), after a decision of a person also
+            ``review``.
         """
         place = {
             "document_id": self.document_id,
@@ -270,6 +282,7 @@ class Link:
             "notes": list(self.notes),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
+            **({} if self.drug is None else {"drug": self.drug.to_dict()}),
             **({} if self.review is None else {"review": self.review.to_dict()}),
         }
 

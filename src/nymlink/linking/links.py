@@ -27,6 +27,10 @@ LANGUAGE: Final = "matched_language"
 CANDIDATE: Final = ("rank", "concept_id", "concept_name", "matched_name", LANGUAGE, "score")
 CONFIDENCE: Final = "confidence"
 NOTE: Final = "note"
+PART: Final = "part"
+NEGATED: Final = "negated"
+SPLIT: Final = (PART, NEGATED)
+"""Columns of cells that were split: the part that a row is of, and whether the cell denies it."""
 
 LINK_SCHEMA: Final = pa.schema(
     [
@@ -39,6 +43,7 @@ LINK_SCHEMA: Final = pa.schema(
         ("score", pa.float64()),
         (CONFIDENCE, pa.float64()),
         (NOTE, pa.string()),
+        (PART, pa.string()),
         ("document_id", pa.string()),
         ("start", pa.int64()),
         ("end", pa.int64()),
@@ -59,7 +64,7 @@ def rows(link: Link) -> list[dict[str, Any]]:
 def part_rows(link: Link) -> list[list[dict[str, Any]]]:
     """List the rows of a link, part by part: one row for each candidate, or one row without a candidate.
 
-    A NIL link, or a NIL part of a link, has one row without a candidate.
+    A NIL link, or a NIL part of a link, has one row without a candidate; the other parts keep theirs.
 
     Returns:
         A list for each part of a composite mention, otherwise one list. Each row is a dictionary with the columns
@@ -67,7 +72,7 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
         Missing values are ``None``, so is a missing mention. Confidence and note belong to the first candidate and
         are only in its row.
     """
-    return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
+    return [_rows_of_part(link, part) for part in link.singles]
 
 
 def is_located(links: Iterable[Link]) -> bool:
@@ -82,6 +87,8 @@ def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
         "start": link.mention.start,
         "end": link.mention.end,
         **(dict.fromkeys(FLAGS) if link.context is None else link.context.flags),
+        PART: part.mention.text if link.parts else None,
+        **({NEGATED: part.is_denied} if link.parts else {}),
     }
     candidates = [
         {
@@ -217,6 +224,7 @@ class Links(list[Link]):
         info = LinksInfo(
             calibrated=calibrated,
             annotated=annotated,
+            split=any(link.parts for link in self),
             multilingual=len(languages) > 1,
             located=is_located(self),
             has_documents=bool(documents),

@@ -22,9 +22,10 @@ from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.linking.calibration import DEPTH, Calibration, Features, confidence_features, tied_names
 from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
+from nymlink.linking.cells import DENIED
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
 from nymlink.linking.ids import Ids, may_be_id
-from nymlink.linking.link import Candidate, Link
+from nymlink.linking.link import Candidate, Context, Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.rank.ranker import RankedMatches, Ranking
 from nymlink.rank.retrieval import Question
@@ -33,6 +34,8 @@ from nymlink.text.prepare import Composites
 from nymlink.text.writing import compact
 
 _RUN: Final = re.compile(r"[^\W_]+")
+
+_DENIED: Final = Context(negated=DENIED.strip())
 
 _SHORTEST: Final = 3
 """Smallest number of letters of another name that is looked for in the text."""
@@ -338,10 +341,17 @@ class Found:
     def _link(
         self, parts: Sequence[MentionQuery], mention: Mention, document_id: str | None, first: int | None
     ) -> Link:
-        if len(parts) == 1:
+        if len(parts) == 1 and not parts[0].is_denied:
             return self._link_of(parts[0], mention, mention, document_id, first)
         links = tuple(
-            self._link_of(part, mention, Mention(part.text, prepared=True), None, None) for part in parts
+            self._link_of(
+                part,
+                mention,
+                Mention(f"{DENIED}{part.text}" if part.is_denied else part.text, prepared=True),
+                None,
+                None,
+            )
+            for part in parts
         )
         confidences = [part.confidence for part in links if part.confidence is not None]
         confidence = round(prod(confidences), 6) if confidences else None
@@ -374,7 +384,13 @@ class Found:
         confidence = self._confidences[place]
         if not candidates:
             return Link(
-                own, query.text, document_id=document_id, confidence=confidence, nil=True, nothing=query.nothing
+                own,
+                query.text,
+                document_id=document_id,
+                confidence=confidence,
+                nil=True,
+                nothing=query.nothing,
+                context=_DENIED if query.is_denied else None,
             )
         doubts = doubts_about(self.index, query, mention, candidates[0])
         if confidence is not None:
@@ -402,8 +418,10 @@ class Found:
             meanings=doubts.meanings,
             ordinary=doubts.ordinary,
             left_out=query.left_out,
+            drug=query.drug,
             tied=tied.concepts,
             settled=first is not None,
+            context=_DENIED if query.is_denied else None,
         )
 
     @cached_property

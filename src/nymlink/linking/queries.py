@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -10,14 +9,24 @@ from typing import Final, NamedTuple
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.words import Words
+from nymlink.linking.cells import DENIED, split_mention
 from nymlink.rank.retrieval import Question
 from nymlink.text.contradictions import contradiction
+from nymlink.text.drugs import Drug, english_names, read_drugs
+from nymlink.text.drugs import readings as drug_readings
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
 from nymlink.text.no_answers import says_nothing
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites, expand_document, language_of_mention
-from nymlink.text.spelling import correct, may_be_misspelt
-from nymlink.text.writing import compact, compact_roman, compact_variants, spell_greek, writing_likeness
+from nymlink.text.spelling import correct, may_be_misspelt, sounds_alike
+from nymlink.text.writing import (
+    compact,
+    compact_roman,
+    compact_variants,
+    spell_greek,
+    spell_signs,
+    writing_likeness,
+)
 
 _MOST_WORDS: Final = 16
 """Largest number of words of a text in which words are guessed; a longer text has enough correct words."""
@@ -55,7 +64,7 @@ def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) 
         return word
     if rules.is_known(word):
         return word
-    right = words.correction(word)
+    right = words.correction(word) or sounds_alike(word, words.__contains__)
     if right is None or rules.is_product(right) or contradiction(word, right, language=language) is not None:
         return word
     return right
@@ -80,6 +89,8 @@ class MentionQuery(NamedTuple):
         left_out: parts of the mention that were left out ("human", "V600E").
         head: whether a left-out part applies to genes and proteins only ("gene").
         concept: row of the concept whose id the mention is.
+        drug: what it says of a drug beside the name ("500 mg"); ``None`` if it is no drug.
+        is_denied: whether it is a part that a cell denies ("no fever").
         nothing: reason why the mention names nothing ("a date"), see
             :func:`~nymlink.text.no_answers.says_nothing`.
     """
@@ -94,6 +105,8 @@ class MentionQuery(NamedTuple):
     left_out: tuple[str, ...] = ()
     head: bool = False
     concept: int | None = None
+    drug: Drug | None = None
+    is_denied: bool = False
     nothing: str | None = None
 
     @property
@@ -178,6 +191,8 @@ def queries(
 
     def query_for(surface: str, mention: Mention) -> MentionQuery:
         text = surface if mention.prepared else normalise(surface)
+        if mention.parts and text.startswith(DENIED) and not as_published and entries.find(text) is None:
+            return query_for(surface[len(DENIED) :], mention)._replace(is_denied=True)
         acronym = _is_acronym(mention.text, text)
         code = recognise_language(text, language_of_mention(mention, language, as_published=as_published))
         rules = rules_of(code)
@@ -189,6 +204,14 @@ def queries(
                 return query._replace(text=normalise(found[1]), concept=found[0])
             if (nothing := says_nothing(surface)) is not None and not is_preferred(text):
                 return query._replace(text="", prepared="", nothing=nothing)
+            drugs = read_drugs(surface)
+            if len(drugs) == 1 and drugs[0].is_dosed:
+                query = query._replace(drug=drugs[0])
+            if (spelt := spell_signs(surface)) != surface and (
+                entries.find(text) is None or entries.find(normalise(spelt)) is not None
+            ):
+                surface, text = spelt, normalise(spelt)
+                query = query._replace(text=text, prepared=text, surface=surface)
         if entries.find(text) is not None:
             return query
         if not as_published and (name := _name_alike(text, entries)) is not None:
@@ -206,13 +229,18 @@ def queries(
             return query
         if not acronym and (name := name_among(_rewritten(rules, corrected, text))) is not None:
             return query._replace(text=name)
-        for reading in rules.readings(surface):
+        for reading in (*drug_readings(surface), *rules.readings(surface)):
             if (name := _name_of_reading(reading, entries)) is not None:
                 return query._replace(
                     text=name, prepared=name, surface=reading.text, left_out=reading.left_out, head=reading.head
                 )
+        if query.drug is not None and (name := name_among(english_names(query.drug.substance))) is not None:
+            return query._replace(text=name, prepared=name, surface=None, left_out=(surface,))
         if acronym or not guesses:
             return query
+        if code is None and all(map(may_be_misspelt, corrected.split(" "))):
+            # No short word shows another language.
+            return _guessed_as_english(query, surface, name_among, entries)
         guessed = guess(corrected, entries.words, rules, language=code, symbols=_symbols(surface))
         if guessed == corrected:
             return query
@@ -225,31 +253,14 @@ def queries(
     )
 
 
-_LIST: Final = re.compile(r" ?(?:[,;/+&]|\b(?:and|or|und|et|y|e|o|ou|oder)\b)+ ?", re.IGNORECASE)
-"""What stands between the names of a list."""
-
-
-def split_mention(mention: Mention, entries: Entries, language: str | None = None) -> Mention:
-    """Split a composite mention into parts: at its conjunctions where each part is a name, else by a rule.
-
-    Args:
-        mention: a mention; one with parts stays as it is, as does one that is a name.
-        entries: those of the index.
-        language: code of its language, if it states none; ``None`` where it is unknown.
-    """
-    if mention.parts or mention.prepared or entries.find(normalise(mention.text)) is not None:
-        return mention
-    rules = rules_of(recognise_language(normalise(mention.text), mention.language or language))
-    parts = tuple(filter(None, _LIST.split(" ".join(mention.text.split()))))
-    if not all(_is_name(part, entries, rules) for part in parts):
-        parts = rules.split_composite(mention.text)
-    return replace(mention, parts=parts) if len(parts) > 1 else mention
-
-
-def _is_name(part: str, entries: Entries, rules: LanguageRules) -> bool:
-    """Whether a part is a name, in another form, too; a denied one is."""
-    text = re.sub(r"^(?:no|without|denies) ", "", normalise(part))
-    return any(entries.find(form) is not None for form in (text, *rules.forms(text)))
+def _guessed_as_english(
+    query: MentionQuery, surface: str, name_among: Callable[[Iterable[str]], str | None], entries: Entries
+) -> MentionQuery:
+    """Guess the misspelt words of a text of unknown language, if the result is a name: "diabtes melitus"."""
+    rules = rules_of("en")
+    guessed = guess(query.text, entries.words, rules, language="en", symbols=_symbols(surface))
+    name = None if guessed == query.text else name_among(_rewritten(rules, guessed))
+    return query if name is None else query._replace(text=name, fallback=query.text, surface=None)
 
 
 def _name_alike(text: str, entries: Entries) -> str | None:

@@ -13,12 +13,13 @@ from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.problems import Problems
 from nymlink.project.import_decisions import apply_decisions
-from nymlink.project.project import Project, now
+from nymlink.project.project import Project, now, store_property
 from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
 from nymlink.project.table_columns import Roles, find_roles
 from nymlink.tables.cells import NO_TEXT, cell_language, mention_fault
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.tables.sheet import Sheet, read_sheet
+from nymlink.text.prepare import Composites
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _COUNT: Final = re.compile(r"[0-9]{1,12}")
@@ -33,6 +34,7 @@ def add_table(
     delimiter: str | None = None,
     columns: Mapping[str, str] | None = None,
     by: str = "",
+    composites: Composites = "given",
     vocabulary: Vocabulary | None = None,
     claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
@@ -47,6 +49,7 @@ def add_table(
         columns: which column holds what (``mention``, ``code``, ``frequency``, ``language``, ``type``), by header
             or number, where it is not to be guessed.
         by: who adds it.
+        composites: ``"always"`` to split the terms of the project that wait, and later ones, into parts.
         vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
         claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
 
@@ -64,6 +67,8 @@ def add_table(
     roles, _ = find_roles(sheet, columns or {})
     with project.writing() as connection:
         last = connection.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()[0]
+        if composites == "always":
+            store_property(connection, "composites", composites)
         file = _insert_file(connection, sheet, roles, xxh3_128_hexdigest(raw), by)
         _insert_rows(connection, file, sheet, roles, problems)
         terms, new, decided = connection.execute(

@@ -22,6 +22,7 @@ from nymlink.project.project import Project
 from nymlink.project.rows import ProjectError
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
+from nymlink.text.prepare import Composites
 
 VERSION: Final = 1
 PROPERTY: Final = "learned"
@@ -97,15 +98,25 @@ class LearnedLinker:
         index: the index of the project.
         learned: names, trees and calibration; ``None`` for nothing.
         target_precision: see :class:`~nymlink.linking.linker.Linker`.
+        composites: see :class:`~nymlink.linking.linker.Linker`.
 
     Attributes:
         index: the index with decided terms as names; unchanged if nothing was learned.
     """
 
-    def __init__(self, index: Index, learned: Learned | None, *, target_precision: float | None = None) -> None:
+    def __init__(
+        self,
+        index: Index,
+        learned: Learned | None,
+        *,
+        target_precision: float | None = None,
+        composites: Composites = "given",
+    ) -> None:
         self._learned = learned
         self.index = index if learned is None else _applied(index, learned)
-        self._linker = Linker(self.index, top_k=CANDIDATES, target_precision=target_precision)
+        self._linker = Linker(
+            self.index, top_k=CANDIDATES, target_precision=target_precision, composites=composites
+        )
 
     def link(self, mentions: Sequence[Mention]) -> list[Link]:
         """Link terms; terms equal to decided ones get the decided concept, see :meth:`Overlay.recall`."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from threading import Event
 from time import monotonic
 from typing import Any, Final
 
 from nymlink.core.errors import NymlinkError
 from nymlink.corpus.documents import Mention
-from nymlink.linking.link import Candidate, Link
+from nymlink.linking.link import Candidate, Context, Link
 from nymlink.project.project import Project
 from nymlink.project.rebase import note_better
 from nymlink.project.rows import ProjectError, stored
+from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 
 CANDIDATES: Final = 10
@@ -53,6 +54,7 @@ def store_links(project: Project, links: Iterable[tuple[int, Link | None]]) -> N
     """
     with project.writing() as connection:
         for term, link in links:
+            link = None if link is None else _with_candidates(link)
             values = None if link is None else link_values(link)
             if values is not None:
                 (before,) = connection.execute("SELECT link FROM term WHERE id = ?", (term,)).fetchone()
@@ -68,6 +70,16 @@ def store_links(project: Project, links: Iterable[tuple[int, Link | None]]) -> N
                     term,
                 ),
             )
+
+
+def _with_candidates(link: Link) -> Link:
+    """Add the candidates of the parts of a term, for the review: first the concepts that it means."""
+    if not link.parts:
+        return link
+    meant = [part.best for part in link.parts if part.best is not None and not part.is_denied]
+    others = [candidate for part in link.parts for candidate in part.candidates]
+    found = {candidate.concept_id: candidate for candidate in (*meant, *others)}
+    return replace(link, candidates=tuple(found.values())[:CANDIDATES])
 
 
 def margin(link: Link) -> float | None:
@@ -112,6 +124,8 @@ def link_of(value: Mapping[str, Any], mention: Mention) -> Link:
         nil=value["nil"],
         guessed=value["guessed"],
         left_out=tuple(also["left_out"]),
+        drug=Drug(**value["drug"]) if "drug" in value else None,
+        context=Context(**value["triggers"]) if "triggers" in value else None,
         **{name: also[name] for name in _FIELDS},
     )
 

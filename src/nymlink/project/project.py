@@ -15,6 +15,7 @@ from nymlink.core.errors import InputError
 from nymlink.project.database import Database
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rows import Decision, NotSavedError, ProjectError, essence, stored
+from nymlink.text.prepare import Composites
 
 ENDING: Final = ".nymlink"
 """Ending of the names of project files."""
@@ -115,6 +116,11 @@ class Project:
     def index(self) -> IndexReference:
         """The index that its terms are linked to."""
         return IndexReference.from_dict(self.property("index", {}))
+
+    @property
+    def composites(self) -> Composites:
+        """Which terms are split into parts, see :class:`~nymlink.linking.linker.Linker`."""
+        return "always" if self.property("composites", "given") == "always" else "given"
 
     def property(self, name: str, default: Any = None) -> Any:
         """Read a property, a JSON value."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import Candidate, Link, Review
+from nymlink.linking.linker import cut
 from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
 from nymlink.project.project import Project
@@ -170,7 +171,7 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
         link = kept_link(row["link"], mention) or Link(mention, "", nil=True)
         decision = decisions.get(row["id"])
         if decision is None:
-            link = replace(link, candidates=link.candidates[:candidates])
+            link = cut(link, candidates)
         else:
             link = _reviewed(link, decision, assigned.get(row["id"], ""))
         found[row["id"]] = ReviewedTerm(row["id"], row["text"], link, decision)

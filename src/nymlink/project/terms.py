@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import InputError
-from nymlink.linking.writers.sssom import relation
+from nymlink.linking.writers.sssom import first_targets
 from nymlink.project.decisions import append, checked_reviewer
 from nymlink.project.links import kept_link, link_values, mention_of
 from nymlink.project.project import Project
@@ -356,16 +356,23 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
             link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
             if link is None or not link.candidates:
                 continue
+            targets = [
+                Target(
+                    each.candidate.concept_id,
+                    each.candidate.concept_name,
+                    "exact" if each.relation == "close" else each.relation,
+                )
+                for each in first_targets(link)
+            ]
+            if not targets:
+                continue
             accepted.append(row)
-            first = link.candidates[0]
-            found = relation(first, link)
-            target = Target(first.concept_id, first.concept_name, "exact" if found == "close" else found)
             number = append(
                 connection,
                 reviewer=reviewer,
                 term=row["id"],
                 verdict="concept",
-                targets=[target],
+                targets=targets,
                 origin="accept",
                 # The first decision gets its own number as batch, to be undone with the others.
                 batch=batch,

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from nymlink.core.errors import NymlinkError
 from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.cells import split_mention
 from nymlink.linking.link import Link
 from nymlink.project.index_reference import ADVICE, IndexReference, IndexState
 from nymlink.project.learned import Learned, LearnedLinker
@@ -132,9 +133,16 @@ class BackgroundLinking:
         """Link with what the project has learned; otherwise through the shared linker."""
         learned = Learned.of(self._project)
         if learned is not None:
-            return LearnedLinker(served.index, learned, target_precision=served.target_precision).link
+            return LearnedLinker(
+                served.index,
+                learned,
+                target_precision=served.target_precision,
+                composites=self._project.composites,
+            ).link
 
         def link(mentions: Sequence[Mention]) -> list[Link]:
+            if self._project.composites == "always":
+                mentions = [split_mention(mention, served.index.entries) for mention in mentions]
             document = Document("", mentions=tuple(mentions))
             while not self._stop.is_set():
                 try:

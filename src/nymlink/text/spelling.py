@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Final
 
@@ -77,3 +80,30 @@ def read_table(path: Path, *, problems: Problems | None = None) -> dict[str, str
     if not table:
         raise InputError("no line of the form wrong||right in it", path=path)
     return table
+
+
+_SOUNDS: Final = re.compile("ph|f|y|i|th|t|ch|k|c")
+_SOUND: Final = {
+    **dict.fromkeys(("ph", "f"), ("ph", "f")),
+    **dict.fromkeys(("y", "i"), ("y", "i")),
+    **dict.fromkeys(("th", "t"), ("th", "t")),
+    **dict.fromkeys(("ch", "k", "c"), ("ch", "k", "c")),
+}
+"""Letters that sound alike in words of Greek origin, which other languages write otherwise."""
+_MOST_WAYS: Final = 512
+_SHORTEST_SOUND: Final = 8
+
+
+def sounds_alike(word: str, is_known: Callable[[str], bool]) -> str | None:
+    """Find the one known word that sounds like another one: "microcefaly", "microcephaly"; ``None`` for none.
+
+    Args:
+        word: a misspelt word of eight letters or more; a shorter one, or one with many ways, has none.
+        is_known: whether a word is known.
+    """
+    pieces = re.split(f"({_SOUNDS.pattern})", word)
+    ways = [_SOUND.get(piece, (piece,)) for piece in pieces]
+    if len(word) < _SHORTEST_SOUND or prod(map(len, ways)) > _MOST_WAYS:
+        return None
+    found = {spelt for way in product(*ways) if (spelt := "".join(way)) != word and is_known(spelt)}
+    return found.pop() if len(found) == 1 else None

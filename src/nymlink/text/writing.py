@@ -21,8 +21,9 @@ from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "numerals.tsv"
 
-_GREEK: Final = re.compile("(?<![\u0370-\u03ff\u1f00-\u1fff])[α-ω](?![\u0370-\u03ff\u1f00-\u1fff])")
-"""A Greek letter that is not part of a Greek word."""
+_GREEK: Final = re.compile("(?<![\u0370-\u03ff\u1f00-\u1fff])(?:αβ|γδ|[α-ω])(?![\u0370-\u03ff\u1f00-\u1fff])")
+"""A Greek letter that is not part of a Greek word, or the two of a T cell."""
+_GREEK_NAME: Final = re.compile(r"GREEK (?:SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)")
 
 _ROMAN: Final = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
 _ARABIC: Final = {roman: str(number) for number, roman in enumerate(_ROMAN, 1)}
@@ -37,7 +38,54 @@ _LONGEST: Final = 20
 
 def spell_greek(text: str) -> str:
     """Write small Greek letters as their names: "IκB" as "IkappaB"; Greek words stay unchanged."""
-    return text if text.isascii() else _GREEK.sub(lambda match: _name(match.group()), text)
+    return text if text.isascii() else _GREEK.sub(lambda match: "".join(map(_name, match[0])), text)
+
+
+def _name(letter: str) -> str:
+    return greek_name(letter) or letter
+
+
+MARKER_SIGN: Final = re.compile(
+    r"(?<=[A-Z0-9])(?:\s?[(\[](?P<inner>[-+–−])[)\]]|(?P<sign>[-+–−])(?P<next>[-+–−]?))(?=,?\s+(?!and\b|or\b|und\b)[^\W_])"
+    r"|(?<=CD\d)(?P<one>low|lo|dim|hi|high|bright)\b|(?<=CD\d\d)(?P<two>low|lo|dim|hi|high|bright)\b"
+)
+"""A sign or an amount after a marker, before another word: "HER2- breast cancer", "CD14+ CD16- monocyte"."""
+_RECEPTORS: Final = {
+    "ER": "estrogen receptor",
+    "PR": "progesterone receptor",
+    "HER-2": "HER2",
+    "Ph": "Philadelphia",
+}
+_RECEPTOR: Final = re.compile(rf"\b(?:{'|'.join(_RECEPTORS)})(?= (?:positive|negative)\b)")
+"""Markers whose names vocabularies write out, before the word for their sign."""
+_ION: Final = re.compile(
+    r"(?:^|[^A-Za-z])(?:Na|K|H|Cl|Li|Rb|Cs|Ag|NH4|NADP?|FADH?|HCO3|[A-Z][a-z]?[2-4]|[A-Z][a-z]?O[2-4])$"
+)
+"""A text before a sign that is a charge: "Ca2+ channel"."""
+
+
+def spell_signs(text: str) -> str:
+    """Write signs after markers as words: "CD14+ CD16- monocyte" as "CD14 positive CD16 negative monocyte".
+
+    Charges of ions stay. Receptors are written out: "ER+ breast cancer".
+    """
+
+    def spelt(match: re.Match[str]) -> str:
+        word = sign_word(match)
+        return match[0] if word is None else f" {word}"
+
+    written = MARKER_SIGN.sub(spelt, text)
+    return text if written == text else _RECEPTOR.sub(lambda match: _RECEPTORS[match[0]], written)
+
+
+def sign_word(match: re.Match[str]) -> str | None:
+    """Return the word for a match of :data:`MARKER_SIGN`; ``None`` for the charge of an ion."""
+    amount = match["one"] or match["two"]
+    if amount is not None:
+        return {"lo": "low", "hi": "high"}.get(amount, amount)
+    if match["next"] or _ION.search(match.string, max(0, match.start() - 6), match.start()):
+        return None
+    return "positive" if "+" in (match["inner"], match["sign"]) else "negative"
 
 
 def compact(text: str) -> str:
@@ -107,10 +155,10 @@ def compact_variants(text: str) -> Iterator[str]:
 
 
 @cache
-def _name(letter: str) -> str:
-    """Return the Unicode name of a Greek letter."""
-    name = unicodedata.name(letter).removeprefix("GREEK SMALL LETTER ").removeprefix("FINAL ").lower()
-    return "lambda" if name == "lamda" else name
+def greek_name(letter: str) -> str | None:
+    """Return the name of a Greek letter, small or capital ("alpha"); ``None`` for another character."""
+    match = _GREEK_NAME.match(unicodedata.name(letter, ""))
+    return match and match[1].lower().replace("lamda", "lambda")
 
 
 def _join(text: str) -> str:

@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from nymlink.cli.common import (
+    composites_option,
     finish,
     input_format_option,
     language_option,
@@ -56,9 +57,13 @@ from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
 from nymlink.rerank.reranker import Reranker
 from nymlink.tables.parquet import is_parquet, parquet_schema
 from nymlink.tables.workbooks import table_cells
+from nymlink.text.prepare import Composites
 
 Output = TextIO | BinaryIO | Path
 """A stream, or the folder that some formats write files into."""
+
+_REASONS: Final = "reasons"
+"""Value of ``--format`` for explanations in place of links."""
 
 _CANDIDATES: Final = 10_000
 """Candidates searched for at once, over all mentions of a batch."""
@@ -96,16 +101,12 @@ _CANDIDATES: Final = 10_000
 @top_k_option
 @target_precision_option
 @language_option
+@composites_option
 @click.option(
     "--rerank",
     type=click.Path(path_type=Path),
     help="Put candidates into another order by the text around a mention: a folder that `nymlink train rerank` or "
     "`cross-encoder` wrote, fitted with `nymlink rerank fit`. With --corpus or --context.",
-)
-@click.option(
-    "--explain",
-    is_flag=True,
-    help="Instead of links, print why the first candidate of each MENTION is before the second.",
 )
 @click.option(
     "-o",
@@ -115,9 +116,10 @@ _CANDIDATES: Final = 10_000
 )
 @click.option(
     "--format",
-    type=click.Choice(LINK_FORMATS.names()),
+    type=click.Choice((*LINK_FORMATS.names(), _REASONS)),
     help="Format of the output. Without it: by the ending of --output; else csv or tsv for a table as input, "
-    "table for a terminal, tsv for a file or a pipe.",
+    "table for a terminal, tsv for a file or a pipe. reasons: why the first candidate of each MENTION is before "
+    "the second, for people.",
 )
 def link(
     inputs: tuple[str, ...],
@@ -132,8 +134,8 @@ def link(
     top_k: int,
     target_precision: float | None,
     language: str | None,
+    composites: Composites,
     rerank: Path | None,
-    explain: bool,
     output: Path | None,
     format: str | None,
 ) -> None:
@@ -152,12 +154,13 @@ def link(
 
     \b
     Why a concept and not another:
-      nymlink link --explain "short stature"
-      nymlink link --index mesh-index --rerank reranker --explain MI --context "He died of MI in 1990."
+      nymlink link --format reasons "short stature"
+      nymlink link --index mesh-index --rerank reranker --format reasons MI --context "He died of MI in 1990."
 
     \b
     A column of a table:
       nymlink link table.csv --column diagnosis -o linked.csv
+      nymlink link visits.csv --column finding --composites always
       nymlink link visits.csv --column finding --map-column language=lang
       nymlink link terms.csv --column title --map-column code=code --index mondo-index --format sssom
 
@@ -177,12 +180,13 @@ def link(
         context=context,
         offsets=offsets,
     )
+    explain = format == _REASONS
     if explain and not source.mentions:
         raise click.UsageError(
-            '--explain is for mentions given as arguments: `nymlink link --explain "short stature"`'
+            '--format reasons is for mentions given as arguments: `nymlink link --format reasons "short stature"`'
         )
-    if explain and (output is not None or format is not None):
-        raise click.UsageError("--explain prints no links: it goes with neither --output nor --format")
+    if explain and output is not None:
+        raise click.UsageError("--format reasons prints no links: it does not go with --output")
     if rerank is not None and not source.has_documents:
         raise click.UsageError(
             "--rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "
@@ -197,7 +201,7 @@ def link(
         output = None
     if format is None and output is not None:
         format = format_of(output)
-    if format is not None:
+    if format is not None and not explain:
         require_input(format, documents=source.has_documents)
     if output is not None and format is not None and LINK_FORMATS.get(format).target == "folder":
         require_free_folder(output)
@@ -215,6 +219,7 @@ def link(
         rerank=reranker,
         language=language,
         target_precision=target_precision,
+        composites=composites,
     )
     if explain:
         # Without a re-ranker the context changes no order.
@@ -247,6 +252,7 @@ def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, p
             calibrated=linker.calibration is not None,
             multilingual=len(vocabulary.counts("lang")) > 1,
             located=located,
+            split=linker.pipeline.composites == "always",
             has_documents=has_documents,
             table=table,
             vocabulary=vocabulary,

@@ -138,21 +138,21 @@ class ConceptMapWriter(TermWriter):
 
     def _target(self, code: str, target: Target) -> dict[str, Any]:
         candidate, link = target.candidate, target.link
-        notes = link.notes if candidate is link.candidates[0] else ()
+        notes = target.notes
         if link.review is not None:
             notes = _said(link.review)
         similarity, confidence = round(min(max(candidate.score, 0), 1), 4), link.confidence
         value: dict[str, Any] = {"code": code, "display": " ".join(candidate.concept_name.split()) or code}
         if self._is_r5:
-            value["relationship"] = _RELATIONSHIPS[target.relation]
+            value["relationship"] = "not-related-to" if link.is_denied else _RELATIONSHIPS[target.relation]
             if notes:
                 value["comment"] = "; ".join(notes)
             found = [{"code": "similarity", "valueDecimal": similarity}] if candidate.parts else []
             value["property"] = found
-            if confidence is not None and candidate is link.candidates[0]:
+            if confidence is not None and target.is_first:
                 value["property"].append({"code": "confidence", "valueDecimal": round(confidence, 4)})
         else:
-            value["equivalence"] = _EQUIVALENCES[target.relation]
+            value["equivalence"] = "disjoint" if link.is_denied else _EQUIVALENCES[target.relation]
             matched = " ".join(candidate.matched.text.split())
             how = [f"matched {matched!r}, similarity {similarity:.4f}"] if candidate.parts else []
             value["comment"] = "; ".join([*how, *notes])

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nymlink.core.errors import InputError
 from nymlink.linking.inputs import is_missing
 from nymlink.linking.link import Link
-from nymlink.linking.links import CANDIDATE, CONFIDENCE, LINK_SCHEMA, NOTE, rows
+from nymlink.linking.links import CANDIDATE, CONFIDENCE, LINK_SCHEMA, NOTE, SPLIT, rows
 from nymlink.linking.writers.link_columns import added_names
 from nymlink.tables.arrow import arrow_table, pandas_table, python_values
 from nymlink.tables.cells import NO_TEXT, cell_text, mention_fault
@@ -22,7 +22,6 @@ Frame = TypeVar("Frame")
 
 _STREAMS: Final = ("__arrow_c_stream__", "__arrow_c_array__")
 """Methods of objects that give Arrow data (https://arrow.apache.org/docs/format/CDataInterface)."""
-_COLUMNS: Final = (*CANDIDATE, CONFIDENCE, NOTE)
 
 
 def is_table(what: Any) -> bool:
@@ -85,8 +84,12 @@ class LinkableTable:
             for value, fault in zip(values, faults, strict=True)
         ]
 
-    def with_links(self, links: Sequence[Link]) -> Any:
+    def with_links(self, links: Sequence[Link], *, split: bool = False) -> Any:
         """Add the columns of links; a row with several candidates is repeated.
+
+        Args:
+            links: a link for each row.
+            split: whether to add the columns of parts.
 
         Returns:
             A new table of the same kind: of pandas, polars or DuckDB, else of Arrow. The types of the new columns
@@ -95,16 +98,17 @@ class LinkableTable:
         """
         found = [rows(link) for link in links]
         places = [place for place, candidates in enumerate(found) for _ in candidates]
-        names = added_names(_COLUMNS, self._names)
+        columns = (*CANDIDATE, CONFIDENCE, *(SPLIT if split else ()), NOTE)
+        names = added_names(columns, self._names)
         schema = pa.schema(
-            [(name, LINK_SCHEMA.field(column).type) for name, column in zip(names, _COLUMNS, strict=True)]
+            [(name, LINK_SCHEMA.field(column).type) for name, column in zip(names, columns, strict=True)]
         )
         added = arrow_table(
-            [[values[column] for column in _COLUMNS] for candidates in found for values in candidates], schema
+            [[values[column] for column in columns] for candidates in found for values in candidates], schema
         )
         if self._library == "pandas":
-            columns = {name: column.array for name, column in pandas_table(added).items()}
-            return self._table.iloc[places].assign(**columns)
+            arrays = {name: column.array for name, column in pandas_table(added).items()}
+            return self._table.iloc[places].assign(**arrays)
         if self._library == "polars":
             polars = sys.modules["polars"]
             return self._table[places].hstack(polars.DataFrame(added))

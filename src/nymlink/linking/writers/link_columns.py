@@ -19,6 +19,7 @@ from nymlink.linking.links import (
     NOTE,
     PLACE,
     REVIEW_SCHEMA,
+    SPLIT,
     rows,
 )
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
@@ -30,12 +31,18 @@ def link_columns(info: LinksInfo) -> tuple[str, ...]:
     """List the columns of a link: confidence, flags, language, decision, each only if the links have it."""
     candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
     confidence = (CONFIDENCE,) if info.confident else ()
-    return (*candidate, *confidence, *flag_columns(info), NOTE, *review_columns(info))
+    return (*candidate, *confidence, *said_columns(info), NOTE, *review_columns(info))
 
 
 def flag_columns(info: LinksInfo) -> tuple[str, ...]:
     """List the columns of context flags; none if the mentions were given rather than found."""
     return FLAGS if info.annotated else ()
+
+
+def said_columns(info: LinksInfo) -> tuple[str, ...]:
+    """List the columns of flags and parts, each only if the links have it."""
+    split = [name for name in SPLIT if name not in flag_columns(info)] if info.split else []
+    return (*flag_columns(info), *split)
 
 
 def review_columns(info: LinksInfo) -> tuple[str, ...]:
@@ -114,7 +121,7 @@ class RowWriter(LinkWriter):
     def __init__(self, info: LinksInfo, columns: Sequence[str]) -> None:
         table = info.table
         if table is not None:
-            columns = (*CANDIDATE, CONFIDENCE, NOTE)
+            columns = (*CANDIDATE, CONFIDENCE, *said_columns(info), NOTE)
         self._columns = (*columns, *review_columns(info))
         self.own = [] if table is None else _distinct([restore_cell(name) for name in table.header.fields])
         types = pa.unify_schemas([LINK_SCHEMA, REVIEW_SCHEMA])

@@ -92,7 +92,7 @@ _NONE: Final = OmopConcept("0", "", "None")
 
 
 class SourceToConceptMapWriter(TermWriter):
-    """Writes a row for each term and the best concept of each of its parts.
+    """Writes a row for each term and the best concept of each of its parts that it does not deny.
 
     A term with a too long code is left out, because a shortened code would be another code. A too long description
     is shortened. Warnings count both.
@@ -155,7 +155,7 @@ _UNMAPPED: Final = (NO_CONCEPT, "Unmapped", "")
 
 
 class UsagiWriter(TermWriter):
-    """Writes the best concept of each part as a target, further candidates as suggestions.
+    """Writes the best concept of each part as a target, further candidates and denied concepts as suggestions.
 
     A target is unchecked unless a person decided on it. The columns of the user's table become additional
     information.
@@ -180,6 +180,11 @@ class UsagiWriter(TermWriter):
             added = [term.row[place] for place in self._kept]
             best: list[Target | None] = [*term.best]
             score = min((target.candidate.score for target in term.best), default=0.0)
+            denied = [
+                f"denied: {each.candidate.concept_name}"
+                for each in targets
+                if each.link.is_denied and each.is_first
+            ]
             for target in best or [None]:
                 number, name, domain = _UNMAPPED if target is None else self._concept(target)
                 values = {
@@ -188,7 +193,7 @@ class UsagiWriter(TermWriter):
                     "conceptName": name,
                     "domainId": domain,
                     "mappingType": "MAPS_TO",
-                    **_status(term.link, target, now),
+                    **_status(term.link, target, now, denied),
                 }
                 self._out.writerow([*before, *added, *(values.get(column, "") for column in AFTER)])
 
@@ -198,7 +203,7 @@ class UsagiWriter(TermWriter):
         return found.id, target.candidate.concept_name, found.domain
 
 
-def _status(link: Link, target: Target | None, now: str) -> dict[str, str]:
+def _status(link: Link, target: Target | None, now: str, denied: list[str]) -> dict[str, str]:
     """Write the status of a target: the decision of a person, or unchecked."""
     review = link.review
     if review is None:
@@ -207,7 +212,7 @@ def _status(link: Link, target: Target | None, now: str) -> dict[str, str]:
             "mappingStatus": "UNCHECKED",
             "equivalence": "UNREVIEWED",
             "statusSetOn": "0",
-            "comment": "; ".join(link.notes),
+            "comment": "; ".join([*link.notes, *denied]),
             "createdBy": author[0],
             "createdOn": author[1],
         }

@@ -19,6 +19,7 @@ from uuid import UUID
 
 from nymlink.core.prefixes import UNKNOWN, Prefixes, divide, is_iri
 from nymlink.linking.candidates import DICTIONARY, WRITING
+from nymlink.linking.cells import DENIED
 from nymlink.linking.link import Candidate, Link, Relation, Review
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 from nymlink.tables.delimited import Record, restore_cell
@@ -51,7 +52,7 @@ def is_lexical(candidate: Candidate) -> bool:
 def _is_name(candidate: Candidate, link: Link) -> bool:
     """Whether a term equals the name that matched. A dictionary also finds other forms and orders of words."""
     if DICTIONARY in candidate.parts:
-        return normalise(link.mention.text) == normalise(candidate.matched.text)
+        return normalise(link.mention.text.removeprefix(DENIED)) == normalise(candidate.matched.text)
     return WRITING in candidate.parts
 
 
@@ -66,11 +67,24 @@ class Target:
         candidate: the concept.
         relation: relation of the concept to the term; a composite term is "related" to the concepts of its parts.
         link: the link of the term, or of its part.
+        is_part: whether the term has several parts.
     """
 
     candidate: Candidate
     relation: Relation
     link: Link
+    is_part: bool = False
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first candidate of the term or its part."""
+        return self.candidate is self.link.candidates[0]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the link, for its first candidate only; for a part, its text comes first."""
+        part = (f"part of the term: {self.link.mention.text}",) if self.is_part else ()
+        return (*part, *(self.link.notes if self.is_first else ()))
 
 
 @dataclass(slots=True)
@@ -93,16 +107,26 @@ class Term:
 
     @property
     def best(self) -> list[Target]:
-        """The concepts it is mapped to: the first candidate of each part, or all that a person chose."""
+        """The concepts it is mapped to: those that a person chose, else the first of each part not denied."""
         reviewed = self.link.review is not None and bool(self.link.review.relations)
-        return [each for each in self.targets() if reviewed or each.candidate is each.link.candidates[0]]
+        return list(targets_of(self.link)) if reviewed else first_targets(self.link)
 
     def targets(self) -> Iterator[Target]:
-        """Yield all its targets, best first; nothing if its link is NIL."""
-        for part in () if self.link.nil else self.link.singles:
-            for candidate in part.candidates:
-                found = "related" if self.link.parts else relation(candidate, part)
-                yield Target(candidate, found, part)
+        """Yield all its targets, best first."""
+        return targets_of(self.link)
+
+
+def targets_of(link: Link) -> Iterator[Target]:
+    """Yield the candidates of a term as targets, best first; none for a NIL link or part."""
+    is_part = len(link.parts) > 1
+    for part in link.singles:
+        for candidate in () if part.nil else part.candidates:
+            yield Target(candidate, "related" if is_part else relation(candidate, part), part, is_part)
+
+
+def first_targets(link: Link) -> list[Target]:
+    """List the first target of a term, or of each of its parts, without denied ones."""
+    return [each for each in targets_of(link) if each.is_first and not each.link.is_denied]
 
 
 class TermWriter(LinkWriter):
@@ -172,6 +196,7 @@ _COLUMNS: Final = (
     "subject_label",
     "subject_type",
     "predicate_id",
+    "predicate_modifier",
     "object_id",
     "object_label",
     "mapping_justification",
@@ -232,17 +257,17 @@ class SssomWriter(TermWriter):
             subject["other"] = "; ".join(filter(None, (subject.get("other"), _cell(f"code={term.code}"))))
         targets = list(term.targets())
         for target in targets:
-            yield {**subject, **self._object(target, is_first=target is targets[0])}
+            yield {**subject, **self._object(target)}
         if not targets:
             yield {
                 **subject,
                 "predicate_id": "skos:exactMatch",
                 "object_id": "sssom:NoTermFound",
                 "mapping_justification": "semapv:CompositeMatching" if term.link.review is None else _MANUAL,
-                "comment": _comment(term.link),
+                "comment": _comment(term.link, term.link.notes),
             }
 
-    def _object(self, target: Target, *, is_first: bool) -> dict[str, str]:
+    def _object(self, target: Target) -> dict[str, str]:
         candidate, link = target.candidate, target.link
         matching = "semapv:LexicalMatching" if is_lexical(candidate) else _SIMILARITY
         decided = link.review is not None and bool(link.review.relations)
@@ -251,13 +276,14 @@ class SssomWriter(TermWriter):
         confidence = link.confidence if stated else None
         return {
             "predicate_id": _PREDICATES[target.relation],
+            "predicate_modifier": "Not" if link.is_denied else "",
             "object_id": self._curie(candidate.concept_id),
             "object_label": _cell(candidate.concept_name),
             "mapping_justification": _MANUAL if decided else matching,
             # A concept that a person chose may not have been found by the search; it has no score.
             "similarity_score": f"{min(max(candidate.score, 0), 1):.4f}" if candidate.parts else "",
             "confidence": "" if confidence is None else f"{confidence:.4f}",
-            "comment": _comment(link) if is_first else "",
+            "comment": _comment(link, target.notes),
         }
 
     def _curie(self, concept_id: str) -> str:
@@ -303,9 +329,9 @@ def _licence(stated: set[str | None]) -> str:
     return licence if is_iri else _LICENCES.get(licence.casefold(), _UNSPECIFIED)
 
 
-def _comment(link: Link) -> str:
-    """Write the comment of the reviewer, or else the doubts about a link."""
-    return _cell("; ".join(link.notes) if link.review is None else link.review.comment)
+def _comment(link: Link, notes: tuple[str, ...]) -> str:
+    """Write the comment of the reviewer, or else the notes."""
+    return _cell("; ".join(notes) if link.review is None else link.review.comment)
 
 
 def _review(review: Review | None) -> dict[str, str]:

@@ -44,6 +44,7 @@ class LinksInfo:
         calibrated: whether the confidences are measured probabilities.
         annotated: whether an annotator found the mentions in texts: the links then have confidences and context
             flags (:class:`nymlink.linking.link.Context`).
+        split: whether mentions may have parts (:attr:`nymlink.linking.link.Link.parts`).
         reviewed: whether people decided on some of the links (:class:`nymlink.linking.link.Review`).
         multilingual: whether the names are in several languages.
         located: whether the mentions have documents and offsets.
@@ -56,6 +57,7 @@ class LinksInfo:
 
     calibrated: bool = False
     annotated: bool = False
+    split: bool = False
     reviewed: bool = False
     multilingual: bool = False
     located: bool = False

@@ -11,8 +11,8 @@ from pydantic import ConfigDict, Field
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.documents import Document, Mention
+from nymlink.linking.cells import split_mention
 from nymlink.linking.link import Link
-from nymlink.linking.queries import split_mention
 from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.routes.parts import (
     ANNOTATE_ANSWER,

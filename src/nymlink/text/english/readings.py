@@ -60,7 +60,7 @@ def readings(mention: str) -> Iterator[Reading]:
         return
     yield from _of_bracket(mention)
     yield from _of_finding(mention)
-    yield from _of_drug(mention)
+    yield from _of_measurement(mention)
     seen, last = {mention}, [Reading(mention)]
     for _ in range(_MOST_PARTS):
         further = [
@@ -109,6 +109,8 @@ def _is_symbol(text: str) -> bool:
 
 
 _IN_BRACKET: Final = re.compile(r"(?P<kept>[^()]*[^\s(])\s*[(\[](?P<inside>[^()\[\]]+)[)\]]")
+_AFTER_ABBREVIATION: Final = re.compile(r"(?P<kept>[A-Z]{2,6}), (?P<inside>[a-z]{4,}(?: [a-z]+)?)")
+"""An abbreviation with a word after a comma, as in a bracket: "ID, mild"."""
 
 
 def _of_bracket(mention: str) -> Iterator[Reading]:
@@ -116,7 +118,7 @@ def _of_bracket(mention: str) -> Iterator[Reading]:
 
     Other words may change what is meant, and are not left out.
     """
-    match = _IN_BRACKET.fullmatch(mention.strip())
+    match = _IN_BRACKET.fullmatch(mention.strip()) or _AFTER_ABBREVIATION.fullmatch(mention.strip())
     if match is None or _is_symbol(match["inside"]):
         return
     kept, inside = match["kept"], match["inside"].strip()
@@ -149,38 +151,17 @@ def _of_finding(mention: str) -> Iterator[Reading]:
         yield Reading(mention, left_out)
 
 
-def _of_drug(mention: str) -> Iterator[Reading]:
-    """Yield a drug without strength, form, route and how often, and then without its salt."""
-    left_out: list[str] = []
-    rest = mention
-    while match := _dose().fullmatch(rest):
-        rest = match["kept"].strip(" ,-")
-        left_out.insert(0, match["out"].strip())
-    if not left_out:
-        return
-    yield Reading(rest, tuple(left_out))
-    if match := _salt().fullmatch(rest):
-        yield Reading(match["kept"], (match["out"], *left_out))
-
-
-_STRENGTH: Final = (
-    r"\d[\d.,]*(?:\s?[-/]\s?\d[\d.,]*)*\s?"
-    r"(?:mg|mcg|[µμu]g|g|kg|ml|l|iu|units?|meq|mmol|mol|%|percent|puffs?|gtts?)"
-    r"(?:\s?/\s?\d*\.?\d*\s?(?:ml|l|g|kg|h|hr|hour|day|dose|actuation|tablet|m2))?"
-    r"|x?\s?10\^?\d+\s?/\s?[a-zµμ]+|[(\[]?(?:[munpµμ]?mol|[munpµμk]?g|i?u|cells|mm)/[a-zµμ]*l[)\]]?"
+_MEASURED: Final = re.compile(
+    r"(?P<kept>.*[^\W\d].*?)[\s,]+(?i:(?P<out>(?:<|>)?\s?[\d.,]+\s?(?:[mnpµμ]?mol|[mnpµμk]?g|i?u|mm)/[a-zµμ]*l"
+    r"|x?\s?10\^?\d+\s?/\s?[a-zµμ]+|[(\[]?(?:[munpµμ]?mol|[munpµμk]?g|i?u|cells|mm)/[a-zµμ]*l[)\]]?))\.?"
 )
-"""A strength, or a unit of a laboratory."""
+"""A name with the value or the unit of a laboratory."""
 
 
-@cache
-def _dose() -> re.Pattern[str]:
-    words = "|".join(_longest_first(_beside("form") | _beside("route")))
-    return re.compile(rf"(?P<kept>.*[^\W\d].*?)[\s,]+(?i:(?P<out>{_STRENGTH}|{words}|\d+\s?x?))\.?")
-
-
-@cache
-def _salt() -> re.Pattern[str]:
-    return re.compile(rf"(?P<kept>.*\S)\s+(?i:(?P<out>{'|'.join(_longest_first(_beside('salt')))}))")
+def _of_measurement(mention: str) -> Iterator[Reading]:
+    """Yield a measured substance without its value and unit: "glucose 5.5 mmol/l"."""
+    if match := _MEASURED.fullmatch(mention):
+        yield Reading(match["kept"].strip(" ,-"), (match["out"].strip(),))
 
 
 @cache

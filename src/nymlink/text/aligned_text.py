@@ -1,4 +1,7 @@
-"""Normalise texts for matching: letters, and the line ends that separate phrases."""
+"""Normalise texts for matching: letters, and the line ends that separate phrases.
+
+Offsets in a normalised text can be converted to those in the original.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from nymlink.text.english.words import stop_words
+from nymlink.text.writing import greek_name
 
 LINE_END: Final = "¶"
 """Mark of the end of a line in a list, a form or a heading."""
@@ -29,7 +33,7 @@ _UNUSUAL: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AlignedText:
     """A text in normal form, and the offsets of its characters in the original text.
 
     Attributes:
@@ -42,30 +46,30 @@ class Reading:
     starts: tuple[int, ...] = (0,)
     shifts: tuple[int, ...] = (0,)
 
-    def written(self, start: int, end: int) -> tuple[int, int]:
+    def original(self, start: int, end: int) -> tuple[int, int]:
         """Convert the offsets of a span to those of the original text."""
-        return self._written(start), self._written(end)
+        return self._original(start), self._original(end)
 
-    def _written(self, place: int) -> int:
+    def _original(self, place: int) -> int:
         after = bisect_right(self.starts, place)
-        written = place + self.shifts[after - 1]
+        original = place + self.shifts[after - 1]
         # Within a replacement, which may be longer than the original.
-        return written if after == len(self.starts) else min(written, self.starts[after] + self.shifts[after])
+        return original if after == len(self.starts) else min(original, self.starts[after] + self.shifts[after])
 
 
-def read(text: str) -> Reading:
+def align(text: str) -> AlignedText:
     """Normalise a text: compose letters, spell out ligatures and Greek letters, remove invisible characters.
 
     Tabs and line ends that separate phrases are marked, see :func:`mark_lines`.
     """
     text = mark_lines(text)
     if text.isascii():
-        return Reading(text)
+        return AlignedText(text)
     pieces: list[str] = []
     starts, shifts = [0], [0]
     end = length = 0
     for match in _UNUSUAL.finditer(text):
-        new = _read(match[0], text[match.start() - 1 : match.start()])
+        new = _normal(match[0], text[match.start() - 1 : match.start()])
         if new == match[0]:
             continue
         pieces += (text[end : match.start()], new)
@@ -73,25 +77,24 @@ def read(text: str) -> Reading:
         end = match.end()
         starts.append(length)
         shifts.append(end - length)
-    return Reading("".join([*pieces, text[end:]]), tuple(starts), tuple(shifts))
+    return AlignedText("".join([*pieces, text[end:]]), tuple(starts), tuple(shifts))
 
 
-def _read(written: str, before: str) -> str:
+def _normal(letters: str, before: str) -> str:
     """Normalise a letter or several.
 
     Args:
-        written: the letters.
+        letters: the letters.
         before: the character before them, or "".
     """
-    if written in _INVISIBLE:
+    if letters in _INVISIBLE:
         return ""
-    letter = unicodedata.normalize("NFKC", written)
-    name = unicodedata.name(letter, "") if len(letter) == 1 else ""
-    if not name.startswith("GREEK "):
+    letter = unicodedata.normalize("NFKC", letters)
+    name = greek_name(letter) if len(letter) == 1 else None
+    if name is None:
         return letter
     # "IFNγ" is IFN-gamma.
-    word = name.rsplit(" ", 1)[-1].lower().replace("lamda", "lambda")
-    return f"-{word}" if before.isalnum() else word
+    return f"-{name}" if before.isalnum() else name
 
 
 _BULLET: Final = re.compile(r"\s*(?:[-*•·◦▪–—+>]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[.?\])\s")

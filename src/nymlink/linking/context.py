@@ -22,9 +22,9 @@ from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
 
-from nymlink.annotation.reading import CELL_END, LINE_END, mark_lines
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import FLAGS, Context
+from nymlink.text.aligned_text import CELL_END, LINE_END, mark_lines
 from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "context_rules.tsv"
@@ -69,10 +69,11 @@ _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|f
 _YES: Final = "yes|present|positive|pos|true|y"
 _VALUE: Final = re.compile(
     rf"[ \xa0]{{0,4}}(?:[:={CELL_END}(]|[-–—](?=\s)|(?<=[ \xa0]))[ \xa0]{{0,4}}(?:(?P<no>{_NO})|(?P<yes>{_YES}))"
-    rf"(?=\s?(?:$|[,;.)(/{CELL_END}{LINE_END}]))",
+    rf"(?=\s?(?:$|[,;.)(/{CELL_END}{LINE_END}]))"
+    rf"|\s?[(\[](?:(?P<minus>[-–−])|\+)[)\]](?=\s?(?:$|[,;.{LINE_END}]))",
     re.IGNORECASE,
 )
-"""Value after a finding in a form."""
+"""Value after a finding in a form: "cough: no", "cough (-)"."""
 _MARK: Final = re.compile(r"(?:(?P<no>[(\[]\s?[-–−]?\s?[)\]]|[☐✗✘])|(?P<yes>[(\[]\s?[+xX✓]\s?[)\]]|[☑☒✓✔]))\s?$")
 """Value before a finding in a form: "(-) cough", "[x] ataxia"."""
 _LONGEST_VALUE: Final = 30
@@ -147,7 +148,10 @@ def _value(text: str, begin: int, stop: int) -> _Value | None:
     found = _VALUE.match(text, stop, stop + _LONGEST_VALUE)
     if found is None:
         found = _MARK.search(text, max(begin - _LONGEST_MARK, 0), begin)
-    return None if found is None else _Value(found["no"] is not None, found.span())
+    if found is None:
+        return None
+    values = found.groupdict()
+    return _Value(any(values.get(group) is not None for group in ("no", "minus")), found.span())
 
 
 class _Sentence:
