@@ -58,14 +58,11 @@ def published() -> Iterator[dict[str, PublishedSource]]:
 
 
 @pytest.fixture(scope="session")
-def embedded_default(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> None:
+def embedded_default(shared: Path, pytestconfig: pytest.Config) -> None:
     """The index of the embedded default, which pages show the output of: built before any of them.
 
     Of all processes that run tests one builds it. Its vectors, as a user's are, are there the next time.
     """
-    shared = tmp_path_factory.getbasetemp()
-    if hasattr(pytestconfig, "workerinput"):
-        shared = shared.parent
     kept: pytest.Cache | None = getattr(pytestconfig, "cache", None)
     cache = kept.mkdir("nymlink") if kept else shared / "default"
     with FileLock(shared / "default.lock"), pytest.MonkeyPatch.context() as patch:
