@@ -76,4 +76,4 @@ dist: .venv/.installed-dev
 	$(BIN)/python .ci/distributions.py
 
 clean:
-	rm -rf .venv build dist site htmlcov .coverage*
+	rm -rf .venv .pytest_cache build dist site htmlcov .coverage*

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import importlib
 import json
 import os
+import shutil
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 # Before torch, NumPy and faiss are imported. Tests run in as many processes as there are cores, on tiny models:
 # threads would spend three times as much processor time waiting for each other. Sums are in one order, too.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# What is compiled is kept, whatever the machine asks for: the commands that tests start compile nothing again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # How long an example takes says more about what else the machine does.
 hypothesis.settings.register_profile("nymlink", deadline=None)
@@ -61,7 +68,14 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session")
-def export_once() -> Iterator[Callable[..., Any]]:
+def shared(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    """Return a folder that all processes of a run of tests share, and no other run."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if hasattr(pytestconfig, "workerinput") else own
+
+
+@pytest.fixture(scope="session")
+def export_once(shared: Path) -> Iterator[Callable[..., Any]]:
     """Exports a model; from its first use on, the graph of one that was exported before is copied.
 
     Tracing a graph takes seconds.
@@ -69,16 +83,21 @@ def export_once() -> Iterator[Callable[..., Any]]:
     from nymlink.encode import onnx_graph
     from nymlink.encode.onnx_export import export
 
-    write_graph, graphs = onnx_graph.write_graph, {}
+    write_graph = onnx_graph.write_graph
 
     def write_once(model: TorchModel, path: Path) -> None:
-        weights = {name: value.numpy().tobytes() for name, value in model.state_dict().items()}
-        key = (model.transformer.config.model_type, model.settings.pooling, tuple(weights.items()))
-        if key not in graphs:
-            write_graph(model, path)
-            graphs[key] = path.read_bytes()
+        digest = hashlib.sha256(f"{model.transformer.config.model_type} {model.settings.pooling}".encode())
+        for name, value in model.state_dict().items():
+            digest.update(f"{name} {tuple(value.shape)}".encode() + value.numpy().tobytes())
+        graph = shared / f"{digest.hexdigest()}.onnx"
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(graphs[key])
+        if not graph.exists():
+            write_graph(model, path)
+            # Another process may read it at any time.
+            part = graph.with_suffix(f".{os.getpid()}")
+            shutil.copyfile(path, part)
+            part.replace(graph)
+        shutil.copyfile(graph, path)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_graph, "write_graph", write_once)

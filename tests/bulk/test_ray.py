@@ -17,7 +17,6 @@ from nymlink.core.errors import InputError, NymlinkError
 from tests.bulk import files
 from tests.bulk.toy import Reversing
 
-ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.slow
 
 STORE = 80 << 20
@@ -27,6 +26,8 @@ TEXTS = [(str(number), f"text {number}") for number in range(60)]
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A cluster of two nodes with a core each."""
+    # Imported here: what Ray imports takes seconds, in each process that collects tests.
+    ray = pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False}

@@ -280,7 +280,7 @@ def test_a_killed_run_is_resumed(
     run: Run, index: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts, out = tmp_path / "texts.jsonl", tmp_path / f"out.{name}"
-    lines = [json.dumps({"id": number % 1190, "text": f"renal cyst {number}"}) + "\n" for number in range(1200)]
+    lines = [json.dumps({"id": number % 290, "text": f"renal cyst {number}"}) + "\n" for number in range(300)]
     texts.write_text("".join(lines), encoding="utf-8")
     arguments = ("annotate", texts, "--index", index, "--format", name, "-o", out, "--processes", "1")
     assert run(*arguments).exit_code == 0
@@ -290,7 +290,7 @@ def test_a_killed_run_is_resumed(
 
     def killed(*arguments: object, **options: object) -> Iterator[object]:
         for number, each in enumerate(annotate_stream(*arguments, **options)):  # type: ignore[arg-type]
-            if not annotated and number == 777:
+            if not annotated and number == 199:
                 raise MemoryError
             yield each
 
@@ -301,7 +301,7 @@ def test_a_killed_run_is_resumed(
     other = run(*arguments, "--resume", "--min-confidence", "0.3")
     assert (other.exit_code, "differs in its settings: " in other.stderr) == (2, True)
     journal = (out.with_name(f"{out.name}.partial") / "done.jsonl").read_text(encoding="utf-8")
-    assert len(journal.splitlines()) == 777 // 64 + 1
+    assert len(journal.splitlines()) == 199 // 64 + 1
     done = run(*arguments, "--resume")
     assert (done.exit_code, contents(out)) == (0, whole)
     assert [path.name for path in tmp_path.glob("*out.*")] == [out.name]
@@ -314,7 +314,7 @@ from nymlink.cli import main
 annotate_stream = command.annotate_stream
 def killed(*arguments, **options):
     for number, each in enumerate(annotate_stream(*arguments, **options)):
-        if number == 777:
+        if number == 199:
             os.kill(os.getpid(), signal.SIGKILL)
         yield each
 command.annotate_stream = killed
@@ -326,14 +326,14 @@ main()
 @pytest.mark.parametrize("name", ["bioc-json", "brat", "parquet"])
 def test_no_document_is_lost_or_repeated_by_a_kill(run: Run, index: Path, tmp_path: Path, name: str) -> None:
     texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
-    lines = [json.dumps({"id": str(number), "text": f"a renal cyst of {number}"}) + "\n" for number in range(900)]
+    lines = [json.dumps({"id": str(number), "text": f"a renal cyst of {number}"}) + "\n" for number in range(250)]
     texts.write_text("".join(lines), encoding="utf-8")
     arguments = ["annotate", texts, "--index", index, "--format", name, "-o", out, "--processes", "1"]
     done = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False, capture_output=True)
     assert (done.returncode, out.exists()) == (-signal.SIGKILL, False)
     assert run(*arguments, "--resume").exit_code == 0
     documents = read_corpus(out).documents
-    assert sorted(int(document.id) for document in documents) == list(range(900))
+    assert sorted(int(document.id) for document in documents) == list(range(250))
     assert all(document.mentions[0].concept_ids == ("P:16",) for document in documents)
 
 

@@ -95,10 +95,10 @@ def test_a_driver_that_is_killed_leaves_no_worker_behind_and_goes_on(run: Run, t
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert [child.name() for child in alive] == []
     assert not (output / "manifest.json").exists()
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    encode = ("bulk", "encode", names, "--column", "text", "--workers", 0, "--shard-rows", 500)
+    done = run(*encode, "-o", output)
+    assert done.exit_code == 0, done.output
     assert "4,000 rows, 0 of them rejected: 4,000 names, 0 NIL" in done.stdout
     assert "of 8 shards were done before" in done.stdout
-    encode = ("bulk", "encode", names, "--column", "text", "--workers", 0, "--shard-rows", 500)
     assert run(*encode, "-o", tmp_path / "whole").exit_code == 0
     assert files.content(output) == files.content(tmp_path / "whole")

@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from nymlink.core.environment import user_cache
 from nymlink.core.registry import Registry
 from nymlink.encode.model.folder import ENCODERS, XL_MINI
 from nymlink.linking.default import default_index
@@ -56,10 +58,24 @@ def published() -> Iterator[dict[str, PublishedSource]]:
 
 
 @pytest.fixture(scope="session")
-def embedded_default() -> None:
-    """The index of the embedded default, which pages show the output of: built before any of them."""
-    with warnings.catch_warnings(action="ignore"):
-        default_index()
+def embedded_default(shared: Path, pytestconfig: pytest.Config) -> None:
+    """The index of the embedded default, which pages show the output of: built before any of them.
+
+    Of all processes that run tests one builds it. Its vectors, as a user's are, are there the next time.
+    """
+    kept: pytest.Cache | None = getattr(pytestconfig, "cache", None)
+    cache = kept.mkdir("nymlink") if kept else shared / "default"
+    with FileLock(shared / "default.lock"), pytest.MonkeyPatch.context() as patch:
+        if not (shared / "default.built").exists():
+            for index in cache.glob("hpo-*"):
+                shutil.rmtree(index)
+            patch.setenv("NYMLINK_CACHE", str(cache))
+            with warnings.catch_warnings(action="ignore"):
+                default_index()
+            (shared / "default.built").touch()
+        patch.undo()
+        for index in cache.glob("hpo-*"):
+            shutil.copytree(index, user_cache() / index.name, dirs_exist_ok=True)
 
 
 @pytest.fixture

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft7Validator
-from referencing import Registry, Resource
-from referencing.jsonschema import DRAFT7
+if TYPE_CHECKING:
+    from jsonschema import Draft7Validator
 
 
 @cache
 def validator(folder: Path, version: str, name: str) -> Draft7Validator:
     """The validator of a schema, ``"manifest"`` for example; they refer to each other by several ids."""
+    # Imported here: what they import takes seconds, in each process that collects tests.
+    from jsonschema import Draft7Validator
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT7
+
     schemas = {
         path.name: json.loads(path.read_text(encoding="utf-8"))
         for path in (folder / version / "schemas").glob("*.json")

@@ -16,6 +16,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 pytestmark = pytest.mark.slow
 
 _FLIPS: Final = 60
+"""Of each of the tables, and of all arrays together."""
 
 _CODE: Final = """
 import json, random, sys
@@ -37,11 +38,13 @@ def use(vocabulary):
     subset(vocabulary, languages=["en"]).save(folder.parent / "part")
     Index.build(vocabulary, encoder=None).match(["name 4", "nam"], 3)
 
-folder, flips = Path(sys.argv[1]), int(sys.argv[2])
+folder, most = Path(sys.argv[1]), int(sys.argv[2])
 manifest, drawn = json.loads((folder / "manifest.json").read_text()), random.Random(0)
-for file in (folder / name for name in sys.argv[3:]):
+files = [folder / name for name in sys.argv[3:]]
+arrays = sum(file.suffix == ".npy" for file in files)
+for file in files:
     print(file.name, flush=True)
-    whole, refused = file.read_bytes(), 0
+    whole, refused, flips = file.read_bytes(), 0, most // arrays if file.suffix == ".npy" else most
     for _ in range(flips):
         data = bytearray(whole)
         data[drawn.randrange(len(data))] ^= 1 << drawn.randrange(8)
@@ -56,8 +59,7 @@ for file in (folder / name for name in sys.argv[3:]):
 """
 
 
-@pytest.mark.parametrize("file", ["concepts.arrow", "names.arrow", "redirects.arrow", "*.npy"])
-def test_flipped_bits_under_right_digests_crash_nothing(tmp_path: Path, file: str) -> None:
+def test_flipped_bits_under_right_digests_crash_nothing(tmp_path: Path) -> None:
     builder = TableBuilder()
     builder.redirect("O:1", "A:1")
     for number in range(12):
@@ -68,9 +70,10 @@ def test_flipped_bits_under_right_digests_crash_nothing(tmp_path: Path, file: st
         builder.name(f"A:{number}", f"other name {number}", lang="en")
         builder.name(f"A:{number}", f"心 {number}", lang="zh")
     Vocabulary.of((Source("s", "table"), builder.build())).save(tmp_path / "v")
-    files = sorted(path.name for path in (tmp_path / "v").glob(file))
+    files = sorted(path.name for path in (tmp_path / "v").iterdir() if path.suffix in (".arrow", ".npy"))
+    assert {"concepts.arrow", "names.arrow", "redirects.arrow"} < set(files)
     done = subprocess.run(
-        [sys.executable, "-c", _CODE, str(tmp_path / "v"), str(_FLIPS // len(files)), *files],
+        [sys.executable, "-c", _CODE, str(tmp_path / "v"), str(_FLIPS), *files],
         capture_output=True,
         encoding="utf-8",
     )

@@ -14,8 +14,7 @@ CONTROLS = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "s
 
 LOOKS = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 800}},
-    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 800}},
-    "phone": {"color_scheme": "light", "viewport": {"width": 390, "height": 844}},
+    "dark, on a phone": {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}},
 }
 
 _FOCUSED = """() => {

@@ -17,7 +17,6 @@ NAMES = ("heart attack", "mitral insufficiency", "focal seizure", "heart disease
 def table(rows: int) -> str:
     """Rows of which some have the same term."""
     terms = [name if word is None else f"{word} {name}" for name in NAMES for word in (None, *WORDS)]
-    terms += [f"{one} {other} seizure" for one in WORDS for other in WORDS if one < other]
     return "id,finding\n" + "".join(f"P{row},{terms[row % len(terms)]}\n" for row in range(rows))
 
 
@@ -56,17 +55,17 @@ def test_a_table_of_200_rows_is_reviewed_by_keyboard_whatever_happens(
         expect(page.locator("#summary")).to_contain_text(re.compile(r"0 of \d+ terms decided"))
         expect(page.get_by_role("progressbar")).to_be_hidden()
         total = len(site.terms("findings"))
-        assert total == 100
+        assert total == 55
 
-        decided = decide_all(page, "e1n2f", 40)
+        decided = decide_all(page, "e1n2f", 22)
         page.reload()
         # What was on its way is not lost, and it goes on where it was.
-        expect(page.locator("#summary")).to_contain_text("Anna: 40 decided")
+        expect(page.locator("#summary")).to_contain_text("Anna: 22 decided")
         # Keys are heard when the page has been drawn.
         expect(page.locator("#term .candidates")).to_be_visible()
-        decided |= decide_all(page, "e1n2f", 30)
+        decided |= decide_all(page, "e1n2f", 11)
 
-        expect(page.locator("#summary")).to_contain_text("Anna: 70 decided")
+        expect(page.locator("#summary")).to_contain_text("Anna: 33 decided")
         site.kill()
         # What is decided while the server is away waits for it, even when the browser is closed meanwhile.
         decided |= decide_all(page, "n1", 5)
@@ -75,7 +74,7 @@ def test_a_table_of_200_rows_is_reviewed_by_keyboard_whatever_happens(
         site.start()
         page = context.new_page()
         page.goto(f"{site.url}/table/findings")
-        expect(page.locator("#summary")).to_contain_text("Anna: 75 decided")
+        expect(page.locator("#summary")).to_contain_text("Anna: 38 decided")
         assert site.terms("findings", status="open", sort="frequency", descending="true")[0]["text"] not in decided
 
         # Undo reaches back before all that.
@@ -85,7 +84,7 @@ def test_a_table_of_200_rows_is_reviewed_by_keyboard_whatever_happens(
         assert last not in site.decisions("findings", "Anna")
         page.get_by_label("Show").select_option("not decided")
         page.reload()
-        expect(page.get_by_role("heading", name=f"Terms ({total - 74})")).to_be_visible()
+        expect(page.get_by_role("heading", name=f"Terms ({total - 37})")).to_be_visible()
         expect(page.locator("#term .candidates")).to_be_visible()
         decided.pop(last)
 
