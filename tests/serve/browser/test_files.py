@@ -102,13 +102,13 @@ def test_what_was_decided_is_exported_and_imported_again(
     expect(page.locator("#summary")).to_contain_text("3 of 4 terms decided")
     page.get_by_role("button", name="Export").click()
     page.get_by_label("Format").select_option(name)
-    page.get_by_label("Only what is decided").check()
+    page.get_by_label("Only decided terms").check()
     with page.expect_download() as download:
         page.locator("dialog").get_by_role("button", name="Export").click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
     assert file.name.endswith(ending), file.name
-    expect(page.locator("dialog")).to_contain_text("is written")
+    expect(page.locator("dialog")).to_contain_text("is saved")
 
     site.new_project(f"in-{name}", TABLE, code="code")
     page = review(f"in-{name}", "Anna")
