@@ -19,7 +19,7 @@ export function fileSource(take, what = "a table") {
   const zone = element(
     "div",
     { class: "drop" },
-    labelled(`Drop ${what} here, or choose a file:`, chosen),
+    labelled(`Drop ${what} here, or choose it:`, chosen),
     element("p", { class: "hint" }, "CSV, TSV, XLSX, Usagi, SSSOM, or one term per line. The format is recognised by content."),
     pasted,
   );
