@@ -1,4 +1,4 @@
-"""Rows of files, and shards: parts of files that are done by themselves."""
+"""Rows of files, and shards: parts of files for separate processing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Row:
     """A row of a table, or a document of a corpus.
 
     Attributes:
-        number: 1-based line of a text file that it begins in; 1-based row of Parquet.
-        id: its identifier, where it has one.
-        text: what is asked of: a mention, a name, a text.
-        language: code of the language of a mention, where a column has it.
-        mentions: those in the text; ``None`` if the row comes from a table.
-        error: why it cannot be used; ``None`` if it can.
-        problem: what of it cannot be used, where the rest can; ``None`` for nothing.
+        number: 1-based number of its first line in a text file; 1-based row of Parquet.
+        id: its identifier, if it has one.
+        text: a mention, a name or a text.
+        language: code of the language of a mention, if a column has it.
+        mentions: mentions in the text; ``None`` if the row comes from a table.
+        error: why the row cannot be used; ``None`` if it can.
+        problem: why a part of it cannot be used; ``None`` if all can.
     """
 
     number: int
@@ -35,12 +35,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowColumns:
-    """The columns of a table that are read.
+    """The columns read from a table.
 
     Attributes:
-        text: the one with what is asked of.
-        id: the one with identifiers; ``None`` for none.
-        language: the one with codes of languages; ``None`` for none.
+        text: the column of mentions, names or texts.
+        id: the column of identifiers; ``None`` for none.
+        language: the column of language codes; ``None`` for none.
     """
 
     text: str
@@ -49,7 +49,7 @@ class RowColumns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, each once."""
+        """The columns, without repetition."""
         return tuple(dict.fromkeys(name for name in (self.text, self.id, self.language) if name is not None))
 
 
@@ -58,12 +58,12 @@ class Source:
     """A file of rows.
 
     Attributes:
-        name: as it was given, which says in the output where a row is from.
-        path: where it is, absolute.
+        name: its name as given, written to the output.
+        path: its absolute path.
         format: the name of its format.
-        columns: those that are read; ``None`` for a corpus.
-        header: of delimited text, its columns in order.
-        delimiter: of delimited text, the character between fields.
+        columns: the columns to read; ``None`` for a corpus.
+        header: the columns of delimited text, in order.
+        delimiter: the character between fields of delimited text.
     """
 
     name: str
@@ -81,12 +81,12 @@ class Shard:
     Attributes:
         number: from 0, over all files.
         source: the file.
-        start: of a text file the first byte, uncompressed; of Parquet the first row of the group of rows.
-        stop: one past the last of these.
-        line: 1-based line of a text file that it begins in; 1-based row of Parquet.
-        rows: how many rows it has, blank and broken ones included.
-        digest: of its bytes; of Parquet, that of the file's footer, which changes with the file.
-        group: of Parquet, the group of rows.
+        start: the first byte of a text file, uncompressed; the first row in the row group of Parquet.
+        stop: one past the last byte or row.
+        line: 1-based number of its first line in a text file; 1-based row of Parquet.
+        rows: number of rows, including blank and broken ones.
+        digest: of its bytes; for Parquet, of the file's footer, which changes with the file.
+        group: the row group of Parquet.
     """
 
     number: int
@@ -99,7 +99,7 @@ class Shard:
     group: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what tells the shard from others, as JSON values: not where its file is."""
+        """Return the identity of the shard as JSON values, without the path of its file."""
         return {
             "source": self.source.name,
             "start": self.start,
@@ -115,9 +115,9 @@ class Headers:
     """The columns of a file.
 
     Attributes:
-        names: the columns that were found, in order.
-        delimiter: of delimited text, the character between fields.
-        fixed: whether each row has these columns, and no others.
+        names: the columns found, in order.
+        delimiter: the character between fields of delimited text.
+        fixed: whether each row has exactly these columns.
     """
 
     names: tuple[str, ...] = ()
@@ -131,8 +131,8 @@ class RowFormat:
 
     Attributes:
         name: as given to ``--input-format``.
-        recognises: tells whether a file is of this format, by its path and the beginning of its text (empty for a
-            binary file).
+        recognises: whether a file is of this format, by its path and the beginning of its text (empty for a binary
+            file).
         headers: reads the columns of a file; a corpus has none.
         cut: cuts a file into shards of at most so many rows, numbered from 0.
         read: reads the rows of a shard.

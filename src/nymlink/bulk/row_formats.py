@@ -1,7 +1,7 @@
 """Formats of rows, cut into shards: tables, JSON lines, Parquet, PubTator.
 
-A compressed file is cut where it would be uncompressed: a worker reads over what is before its shard, some
-hundreds of megabytes a second.
+The places of cuts in a compressed file are those of its uncompressed content: a worker skips everything before its
+shard, at some hundred megabytes per second.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from nymlink.tables.parquet import MAGIC, is_parquet, opened_parquet, python_row
 from nymlink.tables.workbooks import is_workbook, xlsx_rows
 
 Record = tuple[int, bytes]
-"""The 1-based line that a record begins in, and its bytes with all that follows up to the next record."""
+"""The 1-based first line of a record, and its bytes up to the next record."""
 
 _BLOCK: Final = 1 << 20
-"""Bytes that are read over at a time."""
+"""Bytes skipped at a time."""
 
 
 def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterator[Shard]:
-    """Cut a file into shards of so many records; what is before the first record is of none.
+    """Cut a file into shards of so many records; bytes before the first record belong to no shard.
 
     Args:
         source: the file.
-        records: all of it, in order; a first one of line 0 is what is before the others, a header.
-        rows: records of a shard.
+        records: all records, in order; a first one with line 0 is the header.
+        rows: records per shard.
     """
     number, start, offset, line, count = 0, 0, 0, 1, 0
     hasher = xxhash.xxh3_128()
@@ -70,7 +70,7 @@ def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterato
 def _cutter(
     records: Callable[[Source, IO[bytes]], Iterable[Record]],
 ) -> Callable[[Source, int], Iterator[Shard]]:
-    """Make a function that cuts a text file into shards, of one that divides it into records."""
+    """Make a function that cuts text files into shards from one that divides them into records."""
 
     def cut(source: Source, rows: int) -> Iterator[Shard]:
         with open_lines(Path(source.path), Problems()) as file:
@@ -83,7 +83,7 @@ def shard_bytes(shard: Shard) -> bytes:
     """Read the bytes of a shard.
 
     Raises:
-        InputError: the file cannot be read, or is not what it was when it was cut.
+        InputError: the file cannot be read, or was changed since it was cut.
     """
     path = Path(shard.source.path)
     with open_lines(path, Problems()) as file:
@@ -100,9 +100,9 @@ def shard_bytes(shard: Shard) -> bytes:
 
 
 def shard_lines(shard: Shard, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a shard with their numbers in the file; in ``problems`` they are others."""
+    """Yield the lines of a shard with their numbers in the file; ``problems`` have numbers in the shard."""
     path = Path(shard.source.path)
-    # With an empty line before: a shard without a line feed would be taken for lines that end at carriage returns.
+    # Without the empty first line, a shard without a line feed would seem to have carriage returns as line ends.
     for batch in read_batches(io.BytesIO(b"\n" + shard_bytes(shard)), path, problems):
         for number, line in batch:
             if number > 1:
@@ -110,35 +110,35 @@ def shard_lines(shard: Shard, problems: Problems) -> Iterator[tuple[int, str]]:
 
 
 def shard_problems(shard: Shard) -> Problems:
-    """Make a list of problems of a shard that keeps all of them: each becomes a row."""
+    """Make a collector that keeps all problems of a shard: each becomes a row."""
     return Problems(keep=shard.stop - shard.start)
 
 
 def rejected_rows(shard: Shard, problems: Problems) -> Iterator[Row]:
-    """Yield a row for each line of a shard that was rejected; an empty line was read before the shard."""
+    """Yield a row for each rejected line of a shard; numbers are shifted by the empty line before the shard."""
     for problem in problems.first:
         if problem.rejected:
             yield Row((problem.line or 1) + shard.line - 2, error=problem.message)
 
 
 _LONGEST: Final = 1 << 22
-"""Characters of a text at most: what is longer is no text of one document."""
+"""Most characters of a text; a longer one is no single document."""
 
 
 def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
-    """Make a row of the cells of a table; one without usable text says why.
+    """Make a row from the cells of a table, with an error if it has no usable text.
 
     Args:
         number: of the row.
         values: column → cell.
-        columns: those that are read.
+        columns: the columns to read.
     """
     id = None if columns.id is None else _text(values.get(columns.id)) or None
     language = "" if columns.language is None else _text(values.get(columns.language))
     cell = values.get(columns.text)
     if cell is None or not is_text(cell):
         return Row(number, id, error=f"no text in {columns.text!r}")
-    # What is too long anyway is not copied: a small file can have a thousand such cells.
+    # Texts over the limit are not copied: a small file can have a thousand such cells.
     text = cell if isinstance(cell, str) and len(cell) > _LONGEST else _text(cell)
     if len(text) > _LONGEST:
         return Row(number, id, error=f"{len(text):,} characters are too many for a text")
@@ -163,7 +163,7 @@ def _delimited_headers(path: Path) -> Headers:
 
 
 def _delimited_records(source: Source, file: IO[bytes]) -> Iterator[Record]:
-    """Yield the header as line 0, then the records, which quoted fields may make longer than a line."""
+    """Yield the header as line 0, then the records; quoted fields may contain line breaks."""
     unused: deque[bytes] = deque()
 
     def lines() -> Iterator[tuple[int, str]]:
@@ -200,7 +200,7 @@ DELIMITED: Final = RowFormat(
 
 
 _LOOKED_AT: Final = 50
-"""First lines by which it is told which members objects have."""
+"""Number of first lines read for the members of objects."""
 
 
 def _recognises_jsonl(_: Path, head: str) -> bool:
@@ -234,7 +234,7 @@ JSONL: Final = RowFormat(
 
 
 _TAIL: Final = 8
-"""Bytes at the end of a file: the length of its footer, and the magic."""
+"""Bytes at the end of a file: the length of its footer, and the magic number."""
 
 
 def _parquet_headers(path: Path) -> Headers:
@@ -267,7 +267,7 @@ def _read_parquet(shard: Shard) -> Iterator[Row]:
             batches = file.iter_batches(batch_size=max(shard.rows, 1), row_groups=[shard.group], columns=names)
             values = _slice(batches, shard.start, shard.stop)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            # What cannot be decoded takes its shard with it, row by row, and nothing else.
+            # Undecodable values cost only the rows of this shard, each with an error.
             message = f"damaged ({str(error).partition(chr(10))[0][:100]})"
             yield from (Row(shard.line + place, error=message) for place in range(shard.rows))
             return
@@ -290,7 +290,7 @@ def _slice(batches: Iterator[pa.RecordBatch], start: int, stop: int) -> list[dic
 
 
 def _footer_digest(path: Path) -> str:
-    """Digest the footer of a file, which lists where each column is and how large."""
+    """Compute the digest of the footer of a file, which has places and sizes of all columns."""
     with open_buffered(path) as file:
         size = file.seek(0, 2)
         file.seek(max(size - _TAIL, 0))
@@ -364,7 +364,7 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
     }
     problems = shard_problems(shard)
     with tempfile.TemporaryDirectory(prefix="nymlink-") as folder:
-        # The reader reads files.
+        # The reader needs a file.
         path = Path(folder) / "shard"
         path.write_bytes(b"\n" + content)
         try:
@@ -372,7 +372,7 @@ def _read_pubtator(shard: Shard) -> Iterator[Row]:
                 number = line_of.get(document.id, shard.line)
                 yield Row(number, document.id, document.text, mentions=document.mentions)
         except InputError as error:
-            # No document of the shard can be used: the problems say why of each.
+            # Every document of the shard is unusable: the problems name the reasons.
             if not problems.rejected:
                 problems.reject(path, 1, error.message)
     yield from rejected_rows(shard, problems)
