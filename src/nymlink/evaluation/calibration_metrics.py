@@ -15,7 +15,7 @@ BINS: Final = 10
 
 _STEPS: Final = 100
 _FEWEST: Final = 20
-"""The smallest number of mentions that a precision is computed from."""
+"""Fewest mentions for computing a precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,11 @@ class Reliability:
 
     @property
     def answerable_auroc(self) -> float:
-        """Area under the ROC curve of confidences as scores for answerable against unanswerable mentions.
+        """Area under the ROC curve of confidences, for answerable against unanswerable mentions.
 
         The probability that an answerable mention has more confidence than an unanswerable one, equals counting
-        half (Mann & Whitney 1947); NaN if all are answerable, or none.
+        half (Mann
+        & Whitney 1947); NaN if all are answerable, or none.
         """
         count = int(self.answerable.sum())
         others = len(self.answerable) - count
@@ -107,7 +108,7 @@ class Reliability:
         return [Bin(*values) for values in zip(sizes.tolist(), confidences.tolist(), right.tolist(), strict=True)]
 
     def precision(self, coverage: float) -> float:
-        """Compute the precision at a coverage: the share that is right among the mentions of highest confidence.
+        """Compute the precision at a coverage: the share of right mentions among those of highest confidence.
 
         Args:
             coverage: the share of mentions that are linked, above 0. Mentions of equal confidence each count as

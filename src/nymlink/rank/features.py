@@ -121,7 +121,7 @@ _BEHIND_OF: Final = {
 
 _SPARSE_FEATURES: Final = ("sparse", "best_sparse", "second_sparse", "mean_sparse")
 _DENSE_FEATURES: Final = ("dense", "best_dense", "second_dense", "third_dense", "mean_dense", "preferred_dense")
-"""Features that are missing where an index has no such search."""
+"""Features that are missing in indexes without such a search."""
 
 _MOST_SHARING: Final = 50
 
@@ -133,11 +133,11 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
 
     Args:
         retrieved: the candidates of Q questions, K each.
-        index: that found them.
+        index: the searched index.
         table: of the index.
 
     Returns:
-        float32 (Q, K, F): :data:`FEATURES`; NaN if one is missing, and where there is no candidate.
+        float32 (Q, K, F): :data:`FEATURES`; NaN for missing features and places without a candidate.
     """
     matches = retrieved.matches
     values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
@@ -318,7 +318,7 @@ def behind_best(values: npt.NDArray[Any], valid: Bools) -> npt.NDArray[Any]:
 
     Args:
         values: float (Q, K).
-        valid: bool (Q, K): where there is a candidate.
+        valid: bool (Q, K): whether there is a candidate.
     """
     known = np.where(valid & ~np.isnan(values), values, -np.inf)
     return np.asarray(values - known.max(axis=1, keepdims=True, initial=-np.inf), values.dtype)
