@@ -33,4 +33,4 @@ def test_open_terms_link_better_once_decisions_are_learned(site: Site, review: C
     page.get_by_role("button", name="Learn …").click()
     expect(dialog).to_contain_text("0 decisions since")
     dialog.get_by_role("button", name="Forget").click()
-    expect(page.locator("#status")).to_contain_text("is forgotten")
+    expect(page.locator("#status")).to_contain_text("are removed")
