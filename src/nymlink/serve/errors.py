@@ -35,7 +35,7 @@ from nymlink.serve.templates import page
 
 
 def json_bytes(value: Any) -> bytes:
-    """Write JSON in UTF-8; halves of surrogate pairs, which UTF-8 does not have, as escapes."""
+    """Convert to JSON in UTF-8; halves of surrogate pairs, which UTF-8 lacks, become escapes."""
     try:
         return json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:

@@ -22,7 +22,7 @@ _COPIES: Final = 2
 """Copies of a body in memory while it is read."""
 
 _PARSED: Final = 32
-"""Bytes that a byte of JSON may take as Python values: ``{"":0}`` and the like."""
+"""Most bytes of Python values per byte of JSON: ``{"":0}`` and the like."""
 
 _LARGE: Final = 4096
 """Bytes of a large request, with its query."""

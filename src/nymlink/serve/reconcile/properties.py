@@ -116,7 +116,7 @@ class Types:
 
 
 _FOUND: Final = 50
-"""Most concepts found by a value; a value of more concepts tells little."""
+"""Most concepts found by a value; a value of more concepts is no evidence."""
 
 
 class Value(NamedTuple):

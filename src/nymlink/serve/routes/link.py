@@ -63,7 +63,7 @@ def annotate(request: Request, what: AnnotateRequest, indexes: Indexes, claim: M
 
 
 _FEW: Final = 50
-"""Most links of an answer that is written in the event loop."""
+"""Most links of an answer written in the event loop."""
 
 _CANDIDATE: Final = 2048
 """Bytes of memory for a candidate, including its part of the answer."""
