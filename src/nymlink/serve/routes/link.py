@@ -87,14 +87,12 @@ class LinkRequest(Fields):
         description="Missing ones (null) have an empty link.", fail_fast=True
     )
     index: str | None = Field(None, description="Name of the index; the first if not given.")
-    top_k: int = Field(1, ge=1, description="Candidates of a mention at most.")
-    language: str | None = Field(None, description="Code of the language of mentions that state none.")
+    top_k: int = Field(1, ge=1, description="Most candidates of a mention.")
+    language: str | None = Field(None, description="Default language code of mentions.")
     composites: Literal["given", "always"] = Field(
         "given", description='"always" splits a mention of several names ("fever, cough and rash") into its parts.'
     )
-    text: str = Field(
-        "", description="The text that mentions stand in: what it abbreviates is read as it defines."
-    )
+    text: str = Field("", description="The text around the mentions; its definitions of abbreviations apply.")
 
 
 @router.post(

@@ -34,7 +34,7 @@ router: Final = APIRouter()
 )
 def concept(
     indexes: Indexes,
-    concept_id: Annotated[str, Path(description="The id; a former one leads to what it stands for now.")],
+    concept_id: Annotated[str, Path(description="The id; a former one leads to its present concept.")],
     index: IndexName = None,
 ) -> Response:
     """Answer with its names by language, parents, children, cross-references and definition."""
@@ -70,13 +70,13 @@ status_router: Final = APIRouter(tags=["server"])
 
 
 # These answer while all threads are busy.
-@status_router.get("/health", summary="Tell whether the server runs")
+@status_router.get("/health", summary="Check that the server runs")
 async def health(indexes: Indexes) -> Response:
     """Answer with the version and the names of the indexes."""
     return json_answer({"status": "ok", "version": __version__, "indexes": [served.name for served in indexes]})
 
 
-@status_router.get("/metrics", summary="Tell Prometheus what was done")
+@status_router.get("/metrics", summary="Report counts for Prometheus")
 async def metrics(request: Request) -> Response:
     """Answer in the text format of Prometheus."""
     metrics = metrics_of(request)

@@ -63,7 +63,7 @@ def export(
     opened: OpenProject,
     claim: Memory,
     format: Annotated[str, Query(max_length=50, description="Name of a format of links.")],
-    decided: Annotated[bool, Query(description="Only terms that were given concepts, or none.")] = False,
+    decided: Annotated[bool, Query(description="Only decided terms.")] = False,
 ) -> Response:
     """Answer with a file of all rows, or of the mappings of all terms, and the decisions.
 
@@ -121,7 +121,7 @@ def import_(
     claim: Memory,
     body: FileBody,
     file_name: FileName,
-    reviewer: Annotated[str, Query(max_length=100, description="Who decided, where the file does not say.")] = "",
+    reviewer: Annotated[str, Query(max_length=100, description="Reviewer, if the file names none.")] = "",
     encoding: Setting = None,
     delimiter: Setting = None,
     column: Column = None,

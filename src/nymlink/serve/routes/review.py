@@ -140,7 +140,7 @@ def concept(opened: OpenProject, concept_id: str) -> Response:
 
 @router.post("/decisions", summary="Decide a term")
 def post_decision(opened: OpenProject, new: NewDecision) -> Response:
-    """Save a decision; 409 with `present`, the newer decision, if the reviewer decided the term in the meantime."""
+    """Save a decision; 409 if the reviewer decided the term since, with the newer decision as `present`."""
     served = opened.require_index()
     made = decide(
         opened.project,

@@ -127,7 +127,7 @@ def checkpoints(folder: Path) -> dict[int, Path]:
 
 
 def prune(folder: Path, *, keep: Collection[int]) -> None:
-    """Remove all checkpoints but those of some steps."""
+    """Remove all checkpoints except those of some steps."""
     for step, path in checkpoints(folder).items():
         if step not in keep:
             shutil.rmtree(path, ignore_errors=True)

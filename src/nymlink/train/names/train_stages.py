@@ -75,7 +75,7 @@ def train_stages(
         last = Path(stages[-1].settings.output)
         result = {"stages": results, "encoder": file_digest(last / MANIFEST)}
         if finished and folder.result != result:
-            # Stages were added: begin the record anew.
+            # Stages were added: write a new record.
             folder = RunFolder("stages", settings, {})
             folder.open(SINGLE, device, restart=True)
             finished = False
@@ -123,7 +123,6 @@ def _require_inputs(settings: EncoderTrainingSettings) -> None:
 
 
 def _copy_encoder(stage: Path, target: Path) -> None:
-    """Copy the files of the encoder that a training wrote."""
     for name in json.loads((stage / RECORD).read_text(encoding="utf-8"))["encoder"]:
         source = stage / name
         (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target / name)
