@@ -158,7 +158,6 @@ _OF_LINKING: Final = "augmenting training as_published drop_unknown errors compa
 
 
 def _evaluate_annotation(index: Path, corpus: AnnotatedCorpus, output: Path | None) -> None:
-    """Measure the annotation of the texts of a corpus."""
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE

@@ -54,5 +54,4 @@ def group_of(option: click.Option) -> str:
 
 
 def _place(option: click.Option) -> tuple[str, int]:
-    """Return the group of an option, and its place in it."""
     return next((_PLACES[name] for name in option.opts if name in _PLACES), ("Other", 0))

@@ -150,11 +150,7 @@ def _places(indexes: Sequence[str]) -> list[tuple[str, Path]]:
 
 
 def _tokens(path: Path | None) -> tuple[str, ...]:
-    """Read tokens; blank lines and lines that begin with # are skipped.
-
-    Raises:
-        InputError: the file cannot be read, or has none.
-    """
+    """Read tokens; blank lines and lines that begin with # are skipped."""
     if path is None:
         return ()
     try:

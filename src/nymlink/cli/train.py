@@ -91,7 +91,6 @@ def _option(setting: Setting) -> Callable[[Any], Any]:
 
 
 def _training(name: str, help: str) -> None:
-    """Add the command of a training."""
     cls = SETTINGS[name]
 
     def run(recipe: str | None, restart: bool, **flags: Any) -> None:
@@ -110,11 +109,7 @@ def _training(name: str, help: str) -> None:
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the settings given as options into the form of a TOML file.
-
-    Raises:
-        click.BadParameter: a held-out corpus was given twice.
-    """
+    """Read the settings given as options into the form of a TOML file."""
     values = {name: value for name, value in flags.items() if value not in (None, ())}
     if "evaluation" in values:
         names = [name for name, _, _ in values["evaluation"]]

@@ -93,12 +93,7 @@ def merge(
 
 
 def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) -> None:
-    """Check that nothing is read twice and no input is overwritten.
-
-    Raises:
-        InputError: a source is given twice.
-        click.BadParameter: the output is one of the sources, or the report is the output or inside of it.
-    """
+    """Check that nothing is read twice and no input is overwritten."""
     known: set[Path] = set()
     for path in sources:
         if path.resolve() in known:

@@ -60,9 +60,6 @@ def remember(size: int) -> Callable[[Callable[[str, Unpack[More]], Made]], Calla
     """Remember the results of a function for its latest texts, like :func:`functools.lru_cache`.
 
     Results for texts longer than 200 characters are not remembered, because clients choose the texts.
-
-    Args:
-        size: number of results.
     """
 
     def decorate(function: Callable[[str, Unpack[More]], Made]) -> Callable[[str, Unpack[More]], Made]:

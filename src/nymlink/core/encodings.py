@@ -28,9 +28,6 @@ _PIECE_BYTES: Final = 1 << 16
 def detect_utf16(head: bytes) -> str | None:
     """Detect UTF-16 by its byte order mark or, in Latin text, by a NUL in most second bytes.
 
-    Args:
-        head: the first bytes of the text.
-
     Returns:
         The name of the codec; ``None`` if the text is not UTF-16.
     """

@@ -149,11 +149,7 @@ def find_format(
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a source is neither a file nor a directory.
-
-    Raises:
-        InputError: it does not exist or cannot be examined.
-    """
+    """Whether a source is neither a file nor a directory."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:

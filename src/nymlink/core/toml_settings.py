@@ -153,12 +153,7 @@ def to_json(settings: Any) -> dict[str, Any]:
 
 
 def weight_settings(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the settings that affect the trained weights.
-
-    Args:
-        cls: the settings class.
-        values: its settings as JSON values.
-    """
+    """Select the settings that affect the trained weights."""
     return {setting.name: values.get(setting.name) for setting in settings_of(cls) if setting.matters}
 
 
@@ -201,12 +196,7 @@ class _InvalidValueError(ValueError):
 
 
 def _convert(kind: Any, value: Any, path: Path | None, table: tuple[str, ...]) -> Any:
-    """Convert a TOML value to the type of a setting.
-
-    Raises:
-        InputError: a value within a table is invalid.
-        _InvalidValueError: the value is invalid.
-    """
+    """Convert a TOML value to the type of a setting."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         if value is None:

@@ -213,7 +213,6 @@ class _Collector:
         self._look_for_records()
 
     def finished(self) -> Iterator[XmlRecord]:
-        """Take the complete records."""
         while self._finished:
             yield self._finished.popleft()
 

@@ -195,11 +195,7 @@ def export(
 
 
 def _replace_by_int8(folder: Path, model: TorchModel, sample: SynonymSample, *, progress: bool) -> Int8Quality:
-    """Quantise the graph of a folder and compare the recall@1 of both.
-
-    Raises:
-        NymlinkError: int8 lowers the recall too much.
-    """
+    """Quantise the graph of a folder and compare the recall@1 of both."""
     import onnx
 
     from nymlink.encode.quantise import quantise
@@ -237,11 +233,7 @@ def _vectors(encoder: Encoder, names: Sequence[str], *, progress: bool = False) 
 
 
 def _require_same_vectors(model: TorchModel, exported: OnnxNetwork) -> None:
-    """Check that a graph makes the same vectors as the model, also for unknown tokens.
-
-    Raises:
-        NymlinkError: the vectors differ.
-    """
+    """Check that a graph makes the same vectors as the model, also for unknown tokens."""
     from nymlink.encode.torch_backend import TorchNetwork
 
     tokens = tokenise(model.tokenizer, _PROBES)
@@ -256,10 +248,6 @@ def _require_same_vectors(model: TorchModel, exported: OnnxNetwork) -> None:
 
 
 def _require_extra() -> None:
-    """Check that the packages for exporting are installed.
-
-    Raises:
-        MissingExtraError: one is missing.
-    """
+    """Check that the packages for exporting are installed."""
     if any(find_spec(module) is None for module in ("onnx", "onnxscript", "torch", "transformers")):
         raise MissingExtraError("train", purpose="exporting an encoder to ONNX")

@@ -118,11 +118,7 @@ def open_network(
 
 
 def _require_device(device: str) -> None:
-    """Check that a device is available.
-
-    Raises:
-        InputError: it is not available; the message lists available devices.
-    """
+    """Check that a device is available."""
     import torch
 
     kind, _, number = device.partition(":")

@@ -20,13 +20,7 @@ _FEWEST: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A bin of mentions of similar confidence.
-
-    Attributes:
-        mentions: the number of mentions.
-        confidence: the mean confidence.
-        right: the share of the mentions that is right.
-    """
+    """A bin of mentions of similar confidence."""
 
     mentions: int
     confidence: float

@@ -40,9 +40,6 @@ class Index:
 
     Pickle stores its directory, settings and calibration, and opens the directory again.
 
-    Args:
-        contents: the vocabulary, its entries, and the searches over them.
-
     Attributes:
         vocabulary: the searched vocabulary.
         entries: its distinct prepared names; with the default preset, names that differ only in the order of their
@@ -360,11 +357,7 @@ def _reopen(
     calibration: Mapping[str, Any] | None,
     ranker: Mapping[str, Any] | None,
 ) -> Index:
-    """Open the directory of a pickled index.
-
-    Raises:
-        StoreError: it is missing, or holds another index now.
-    """
+    """Open the directory of a pickled index."""
     contents = load_index(directory, encoder)
     if _without_fusion(contents.settings) != _without_fusion(settings):
         raise StoreError("another index was built here since this one was pickled: load it again", path=directory)

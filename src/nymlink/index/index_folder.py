@@ -168,11 +168,7 @@ def _map_contents(
     encoder: Encoder | str | Path | None,
     store: StoreAddress | None,
 ) -> IndexContents:
-    """Map the entries and searches of an index directory into memory.
-
-    Raises:
-        OSError, ValueError, UnknownNameError, pyarrow.ArrowException: something is missing or damaged.
-    """
+    """Map the entries and searches of an index directory into memory."""
     settings = member(manifest, "settings", dict)
     plan = Plan.from_dict(settings, encoder, index=directory)
     if (names := member(manifest, "searches", list)) != plan.searches:
@@ -317,11 +313,7 @@ _CHANGING: Final = 30.0
 
 
 def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path, *, again: str) -> None:
-    """Require the same fusion as during training or fitting.
-
-    Raises:
-        StoreError: it has changed.
-    """
+    """Require the same fusion as during training or fitting."""
     if manifest["settings"]["fusion"] != fusion.to_dict():
         raise StoreError(
             f"its searches have been joined in another way meanwhile: run {again} again", path=directory

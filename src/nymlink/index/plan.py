@@ -183,11 +183,7 @@ def _search_names(sparse: str, *, dense: bool) -> list[str]:
 
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
-    """Load an encoder given by name, and record it.
-
-    Raises:
-        InputError: it cannot be loaded.
-    """
+    """Load an encoder given by name, and record it."""
     if not isinstance(encoder, str | Path):
         return QueryEncoder(EncoderRecord.of(encoder), encoder)
     from nymlink.encode.encoder import Encoder

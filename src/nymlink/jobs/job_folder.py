@@ -242,11 +242,7 @@ class JobFolder:
             (self.path / name).unlink(missing_ok=True)
 
     def _job(self) -> dict[str, Any] | None:
-        """Read which job is in the folder; ``None`` if the folder is missing or empty.
-
-        Raises:
-            OutputError: something else is in it, or a link.
-        """
+        """Read which job is in the folder; ``None`` if the folder is missing or empty."""
         folder = self.path
         with output_errors(folder):
             if folder.exists() and not folder.is_dir():
@@ -267,11 +263,7 @@ class JobFolder:
 
 
 def _names(folder: Path) -> set[str]:
-    """List the names in a folder without temporary files.
-
-    Raises:
-        OutputError: an output of the job is a link or the like: the job would write through it.
-    """
+    """List the names in a folder without temporary files."""
     names: set[str] = set()
     if not folder.is_dir():
         return names

@@ -21,11 +21,7 @@ _WAITING: Final = 3
 
 
 class Processes:
-    """Gives shards to processes of this machine; memory holds a few shards for each.
-
-    Args:
-        count: number of processes.
-    """
+    """Gives shards to processes of this machine; memory holds a few shards for each."""
 
     def __init__(self, count: int) -> None:
         self._count = count

@@ -272,11 +272,7 @@ class RayWorker:
 
 
 def _start(address: str | None, cores: int) -> None:
-    """Start Ray, or connect to a cluster.
-
-    Raises:
-        InputError: there is no such cluster, or it has another version of Ray or Python.
-    """
+    """Start Ray, or connect to a cluster."""
     import ray
 
     # Logs of Ray's own processes on standard error are for its developers; errors are raised.
@@ -325,11 +321,7 @@ def _silent() -> Iterator[None]:
 
 
 def _require_reachable(address: str) -> None:
-    """Check that something answers at an address with a port: Ray itself tries for a minute and longer.
-
-    Raises:
-        InputError: nothing does.
-    """
+    """Check that something answers at an address with a port: Ray itself tries for a minute and longer."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal():
         return

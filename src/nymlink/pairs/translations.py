@@ -197,7 +197,6 @@ def _englishness(text: str) -> int:
 
 @cache
 def _scripts(language: str) -> frozenset[str]:
-    """Look up the scripts of a language."""
     found = {script for script, languages in _LANGUAGES_OF.items() if language in languages.split()}
     return frozenset(found or {LATIN})
 
@@ -295,11 +294,7 @@ def read_translations(
 
 
 def _utf8_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Read lines.
-
-    Raises:
-        InputError: a line is not UTF-8. Training would learn wrongly guessed letters.
-    """
+    """Read lines."""
     decoding = Problems()
     for number, line in read_lines(path, decoding):
         if decoding.repaired:

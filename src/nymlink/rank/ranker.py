@@ -146,9 +146,6 @@ class Ranking:
 
     Threads may share one.
 
-    Args:
-        index: the searched index.
-
     Raises:
         StoreError: the ranker of the index is damaged, or learned from other features.
     """

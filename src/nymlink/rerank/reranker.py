@@ -126,10 +126,6 @@ class Reranker:
         Links of composite mentions and of mentions without a usable context (see
         :func:`~nymlink.rerank.passages.passages`) do not change.
 
-        Args:
-            document: the document.
-            links: the links of its mentions, in order, from a linker.
-
         Raises:
             ValueError: there is not one link for each mention.
             UnknownNameError: a candidate is not in the vocabulary.

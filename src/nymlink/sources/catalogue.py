@@ -55,11 +55,6 @@ def with_translations(
 ) -> list[PublishedSource]:
     """Add the sources of names in other languages than English, if any is wanted.
 
-    Args:
-        sources: the chosen sources.
-        languages: language codes.
-        known: all sources.
-
     Returns:
         The sources, each once and followed by the source of its translations.
 

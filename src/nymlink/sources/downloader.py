@@ -46,11 +46,7 @@ class Stamp:
 
 
 class PartialDownload:
-    """A file of the bytes received so far, with a JSON note of their origin beside it; it outlives the process.
-
-    Args:
-        path: the path of the file.
-    """
+    """A file of the bytes received so far, with a JSON note of their origin beside it; it outlives the process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

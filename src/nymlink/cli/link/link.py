@@ -284,7 +284,6 @@ def _given_options() -> frozenset[str]:
 
 
 def _usual_format(out: Output, table: UserTable | None) -> str:
-    """Name the default format of an output."""
     if table is not None:
         return "tsv" if table.delimiter == "\t" else "csv"
     return "table" if not isinstance(out, Path) and out.isatty() else "tsv"
@@ -312,7 +311,6 @@ def _write_documents(linker: Linker, documents: Iterable[Document], writer: Link
 
 
 def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
-    """Yield documents with their links."""
     # The linker reads some documents ahead.
     waiting: deque[Document] = deque()
 
@@ -341,6 +339,5 @@ def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: Ou
 
 
 def _flush(out: Output) -> None:
-    """Flush a pipe."""
     if not isinstance(out, Path):
         out.flush()

@@ -132,7 +132,6 @@ def _check_columns(columns: tuple[str, ...], mapped_columns: Mapping[str, str], 
 
 
 def _table_of(inputs: tuple[str, ...]) -> Path:
-    """Return the path of the table to link."""
     if len(inputs) > 1:
         raise click.UsageError("--column goes with one table: run link once for each")
     path = Path(inputs[0])

@@ -158,11 +158,7 @@ def _printable(value: object) -> str:
 
 
 def _require_harmless(key: str, value: Any, path: Path) -> None:
-    """Check that a setting requests nothing harmful.
-
-    Raises:
-        InputError: it does.
-    """
+    """Check that a setting requests nothing harmful."""
     match key, value:
         case "auto_map", code if code:
             refuse_code(code, path)
@@ -261,10 +257,6 @@ class EncoderSettings:
         """Write files that make sentence-transformers give the same unit vectors.
 
         They have the layout of its releases 2 to 5; later ones read it too.
-
-        Args:
-            folder: a model folder.
-            width: the length of a vector.
         """
         modules = [("", "Transformer"), (_POOLING, "Pooling"), ("2_Normalize", "Normalize")]
         write_json(

@@ -29,9 +29,6 @@ class FileSnapshot:
     Digests of large files take seconds, and are computed only when needed. Files that were replaced after loading
     are
     an error, because their digest would be wrong.
-
-    Args:
-        files: the files, before they are loaded.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -56,9 +53,6 @@ class FileSnapshot:
 
 class ModelSnapshot:
     """The state of a model folder's weights and configuration before loading.
-
-    Args:
-        folder: the folder, before it is loaded.
 
     Raises:
         InputError: the folder has no weights, or its configuration is damaged.

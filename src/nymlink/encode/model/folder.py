@@ -116,11 +116,7 @@ def _beside(name: str, what: str) -> Path:
 
 
 def _folder(name: str) -> Path:
-    """Find the folder of an encoder that must be installed.
-
-    Raises:
-        UnknownNameError: it is not.
-    """
+    """Find the folder of an encoder that must be installed."""
     return installed(name) or ENCODERS.get(name)
 
 

@@ -240,11 +240,7 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
 
 
 def _dequantised(folder: Path, file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
-    """Build a model with the weights of a graph in int8.
-
-    Raises:
-        InputError: some weights have no name in the graph, because the model has no biases, or equal ones.
-    """
+    """Build a model with the weights of a graph in int8."""
     weights = {name: torch.from_numpy(value) for name, value in float_weights(file).items()}
     with _loading(folder):
         # transformers has no types for this method.
@@ -281,11 +277,7 @@ def _loading(folder: Path) -> Iterator[None]:
 
 
 def _require_encoder(config: PretrainedConfig, folder: Path) -> None:
-    """Check that every token of a model attends to all others.
-
-    Raises:
-        InputError: it generates text (as T5), or its tokens attend only to earlier ones (as GPT-2).
-    """
+    """Check that every token of a model attends to all others."""
     kind = config.model_type
     causal = kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if config.is_encoder_decoder or causal or getattr(config, "is_decoder", False):

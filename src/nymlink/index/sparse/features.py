@@ -80,9 +80,6 @@ class CodePoints:
         """Collect all character n-grams of each word with a space on either side, except single spaces.
 
         They are those of scikit-learn's ``char_wb``, but words shorter than n give no n-gram of that size.
-
-        Args:
-            sizes: the lengths n.
         """
         letter = ~self._space
         inside = letter
@@ -144,7 +141,6 @@ def renumber(pairs: Pairs, numbers: Sequence[int]) -> Pairs:
 
 
 def _powers(base: int, count: int) -> Hashes:
-    """Compute 1, base, base², … modulo 2⁶⁴."""
     factors = np.full(count, base, np.uint64)
     factors[:1] = 1
     return np.cumprod(factors, dtype=np.uint64)

@@ -280,7 +280,6 @@ class _SavedShards:
 
 
 def _build_shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> Iterator[Postings]:
-    """Invert the entries, shard by shard."""
     count = max(-(-len(entries) // _SHARD), -(-entries.texts.nbytes // _SHARD_BYTES))
     bounds = np.linspace(0, len(entries), count + 1).astype(np.int64).tolist()
     for first, last in track(list(pairwise(bounds)), "indexing", shown=progress):

@@ -155,7 +155,6 @@ class MilvusStore(ServerStore):
 
 
 def _connect(address: StoreAddress) -> Any:
-    """Open a client."""
     client = _pymilvus().MilvusClient
     if address.is_file:
         if find_spec("milvus_lite") is None:

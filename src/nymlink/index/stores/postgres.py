@@ -40,10 +40,6 @@ def deadline(descriptor: int, seconds: float) -> Iterator[Event]:
 
     A stopped server, or a network that drops everything, answers no request to cancel.
 
-    Args:
-        descriptor: of the socket.
-        seconds: time limit of the block.
-
     Yields:
         An event, set when time was up.
     """
@@ -317,7 +313,6 @@ def _ef(k: int) -> int:
 
 
 def _copy(connection: Connection, table: str, start: int, vectors: HalfVectors) -> None:
-    """Append vectors to a table, all or none."""
     with (
         connection.cursor() as cursor,
         cursor.copy(statement("COPY {table} FROM STDIN (FORMAT BINARY)", table=table)) as copy,

@@ -103,12 +103,7 @@ CONNECT_SECONDS: Final = 10
 
 
 class ServerStore(ABC):
-    """A copy of the vectors of an index on a server, connected at the first search.
-
-    Args:
-        address: of the server.
-        content: its vectors.
-    """
+    """A copy of the vectors of an index on a server, connected at the first search."""
 
     FILES: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[str]

@@ -118,11 +118,7 @@ _UNKNOWN: Final = (
 
 
 def _without_credentials(parts: SplitResult, *, keep_user: bool) -> str:
-    """Remove the password, and everything that may be one.
-
-    Raises:
-        ValueError: the port is no number.
-    """
+    """Remove the password, and everything that may be one."""
     _ = parts.port if "," not in parts.netloc else None
     login, at, host = parts.netloc.rpartition("@")
     user = login.partition(":")[0]

@@ -76,13 +76,7 @@ FAILURES: Final = logging.getLogger("nymlink.failures")
 
 
 class Watch:
-    """Counts and logs requests, and answers failed ones.
-
-    Args:
-        app: the application.
-        metrics: receives the counts.
-        log: whether to log a line for each request.
-    """
+    """Counts and logs requests, and answers failed ones."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, log: bool) -> None:
         self._app = app

@@ -43,10 +43,6 @@ class Types:
 
     A query may also name any concept as the type of its descendants.
 
-    Args:
-        vocabulary: a vocabulary of C concepts.
-        children: children of its concepts.
-
     Attributes:
         all: semantic types, then the largest top branches, the most frequent first.
     """

@@ -129,11 +129,7 @@ def _mention(mention: str | LocatedMention | None, language: str | None) -> Ment
 
 
 def _language(code: str | None) -> str | None:
-    """Normalise a language code.
-
-    Raises:
-        ProblemError: the code is not a language code.
-    """
+    """Normalise a language code."""
     if code is None:
         return None
     language = normalise_language(code)
@@ -143,11 +139,7 @@ def _language(code: str | None) -> str | None:
 
 
 def _require_within(what: LinkRequest, limits: Limits) -> None:
-    """Check the limits of a request.
-
-    Raises:
-        ProblemError: the request exceeds a limit.
-    """
+    """Check the limits of a request."""
     _require("too_many_mentions", "mentions", len(what.mentions), limits.mentions)
     longest = max((len(_text(mention)) for mention in what.mentions), default=0)
     _require("mention_too_long", "characters in a mention", longest, limits.mention_characters)

@@ -117,11 +117,7 @@ class Fields(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _few(cls, value: Any) -> Any:
-        """Refuse a million fields at once: an error for each would fill the memory.
-
-        Raises:
-            ValueError: there are too many.
-        """
+        """Refuse a million fields at once: an error for each would fill the memory."""
         if isinstance(value, dict) and len(value) > _MOST_FIELDS:
             raise ValueError(f"{len(value):,} fields: most of them are unknown")
         return value

@@ -90,11 +90,7 @@ def export(
 
 @contextmanager
 def _own_warnings() -> Iterator[list[str]]:
-    """Collect the warnings of this request, and show those of others as usual.
-
-    Raises:
-        OverloadedError: other requests take too long.
-    """
+    """Collect the warnings of this request, and show those of others as usual."""
     if not _WARNING.acquire(timeout=_WAITING):
         raise OverloadedError(f"other exports have taken {_WAITING:g} seconds")
     try:

@@ -208,11 +208,7 @@ class Loop(Generic[B]):
                 yield start + number, batch
 
     def _start_epoch(self, epoch: int, stop: StopRequest) -> None:
-        """Start an epoch; a stop request ends this at once, since no weights change.
-
-        Raises:
-            StoppedError: a stop was requested.
-        """
+        """Start an epoch; a stop request ends this at once, since no weights change."""
         # A process that stops at once would leave the others waiting.
         stopping = stop.stops_at_once() if self._processes.count == 1 else contextlib.nullcontext()
         try:

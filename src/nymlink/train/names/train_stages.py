@@ -41,12 +41,6 @@ def train_stages(
     Each stage has a folder in the output; the encoder of the last stage is copied to the output. Stages can be
     added to a finished recipe, and changed before they begin.
 
-    Args:
-        settings: the stages.
-        restart: train all stages anew.
-        progress: show progress if standard error is a terminal.
-        problems: collects broken input.
-
     Returns:
         Name of a stage → its result, in order.
 
