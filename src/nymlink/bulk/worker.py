@@ -85,7 +85,7 @@ class Worker:
         path = Path(shard.source.path)
         if path.exists() and not path.is_file():
             # Opening a pipe would block the worker for ever.
-            raise InputError("is no file any more: give --restart to begin anew", path=path)
+            raise InputError("is no longer a file: give --restart to start again", path=path)
         counted = (TruncationCounts(), UnknownScripts())
         with counted[0].collected(), counted[1].collected(), warnings.catch_warnings(action="ignore"):
             rows = sorted(ROW_FORMATS[shard.source.format].read(shard), key=lambda row: row.number)

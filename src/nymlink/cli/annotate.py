@@ -211,7 +211,7 @@ def annotate(
     # A pipe or a device cannot be written again.
     is_stream = output is not None and output.exists() and not (output.is_file() or output.is_dir())
     if resume and (output is None or is_stream):
-        raise click.UsageError("--resume goes on with a file: give --output")
+        raise click.UsageError("--resume continues a file: give --output")
     given = [*(file for file in files if file != _STREAM), index]
     if output is not None and LINK_FORMATS.get(format).target == "folder":
         require_free_folder(output)

@@ -226,7 +226,7 @@ def annotate(index: Path, chosen: ChosenSettings) -> Task:
 )
 @click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of matrix products.")
 @click.option(
-    "--device", help="Device of the encoder: cpu or cuda; without it torch takes a GPU where there is one."
+    "--device", help="Device of the encoder: cpu or cuda; if not given, torch uses a GPU if there is one."
 )
 @job_options
 def encode(encoder: str, backend: str | None, precision: Precision | None, device: str | None) -> Task:

@@ -204,7 +204,7 @@ def set_(index: Path, fusion: str | None, weights: tuple[str, ...], encoder: str
     joins = fusion is not None or bool(weights)
     if not joins and encoder is None:
         raise click.UsageError(
-            "say what to set: --fusion, --weight or --encoder (`nymlink index info INDEX` says what is set now)"
+            "name a setting: --fusion, --weight or --encoder (`nymlink index info INDEX` says what is set now)"
         )
     require_changeable(index)
     opened = Index.load(index, encoder=encoder)

@@ -154,8 +154,8 @@ _ROLES: Final = ("code", "frequency", "language", "type")
 @map_column_option("code=icd (also frequency=, language=, type=)")
 @click.option("--encoding", help="Encoding of a text, for example windows-1252; detected if not given.")
 @click.option("--delimiter", help="tab, comma, semicolon, bar, or none for plain lines; detected if not given.")
-@index_option("Where the index of the project is now, if it was moved.")
-@reviewer_option("Who decided, where a review of Usagi or SSSOM does not say.")
+@index_option("New place of the project's index, after a move.")
+@reviewer_option("Reviewer, if a review of Usagi or SSSOM names none.")
 def add(
     file: Path,
     table: Path,
@@ -205,7 +205,7 @@ def add(
 
 @click.command(cls=GroupedCommand)
 @project_argument
-@index_option("Where the index of the project is now, if it was moved.")
+@index_option("New place of the project's index, after a move.")
 def link(file: Path, index: Path | None) -> None:
     """Link the remaining terms of the project FILE, after a stopped run.
 

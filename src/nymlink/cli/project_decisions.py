@@ -71,7 +71,7 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
             vocabulary = index_of(project).vocabulary
         except ReadOnlyError as error:
             vocabulary = None
-            click.echo(f"Warning: {error}; what was decided is written as it was", err=True)
+            click.echo(f"Warning: {error}; decisions are written unchanged", err=True)
         target = standard_output(name) if output is None else output
         export_project(project, target, format=name, vocabulary=vocabulary, decided=decided)
 
@@ -79,8 +79,8 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
 @click.command("import", cls=GroupedCommand)
 @project_argument
 @click.argument("decisions", type=click.Path(path_type=Path), metavar="DECISIONS")
-@reviewer_option("Who decided, where the file does not say.")
-@index_option("Where the index of the project is now, if it was moved.")
+@reviewer_option("Reviewer, if the file names none.")
+@index_option("New place of the project's index, after a move.")
 def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> None:
     """Apply the decisions in DECISIONS to equal terms of the project FILE.
 
@@ -112,7 +112,7 @@ def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> N
 @click.option(
     "--save-names", "names", type=click.Path(path_type=Path), help="Also write this table of decided terms."
 )
-@index_option("Where the index of the project is now, if it was moved.")
+@index_option("New place of the project's index, after a move.")
 def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> None:
     """Learn from the decisions of the project FILE, and link its open terms again.
 
@@ -129,7 +129,9 @@ def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> N
     nymlink index build reviewed -o reviewed-index
     """
     if forget and names is not None:
-        raise click.UsageError("--save-names writes what was decided, and --forget forgets it: give one of them")
+        raise click.UsageError(
+            "--save-names writes decisions, and --forget drops what they taught: give one of them"
+        )
     require_files([names], [file])
     with Project(file) as project:
         opened = index_of(project, index)

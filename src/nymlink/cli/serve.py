@@ -159,5 +159,5 @@ def _tokens(path: Path | None) -> tuple[str, ...]:
         raise InputError(f"tokens cannot be read ({escape_controls(str(error))})", path=path) from error
     tokens = tuple(line for line in lines if line and not line.startswith("#"))
     if not tokens:
-        raise InputError("there is no token in it: write one a line", path=path)
+        raise InputError("there is no token in it: write one per line", path=path)
     return tokens

@@ -301,7 +301,7 @@ def subset(
         "kinds": kinds,
     }
     if not any(conditions.values()):
-        raise click.UsageError("say what to keep: --branch, --semantic-type, --source, --language or --kind")
+        raise click.UsageError("give a condition: --branch, --semantic-type, --source, --language or --kind")
     require_directory(output, kind=KIND, inputs=[vocabulary])
     whole = Vocabulary.load(vocabulary)
     part = subset_of(whole, **conditions)

@@ -35,7 +35,7 @@ def xlbel() -> None:
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
 @click.option("--language", metavar="CODE", help="Language of the Wikipedia; if not given, as stated in the dump.")
 @click.option("--sample", default=1000, show_default=True, type=click.IntRange(1), help="Number of surface forms.")
-@seed_option("Seed of the random sample, which is the same wherever a build was stopped.")
+@seed_option("Seed of the random sample; interruptions do not change it.")
 def build(
     dump: Path,
     concept_table: Path,

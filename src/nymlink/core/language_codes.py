@@ -46,7 +46,7 @@ def language_of(code: str | None) -> str | None:
         return None
     language = normalise_language(code)
     if language is None:
-        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none where it is unknown")
+        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none if it is unknown")
     return language
 
 

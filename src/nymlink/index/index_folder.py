@@ -315,9 +315,7 @@ _CHANGING: Final = 30.0
 def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path, *, again: str) -> None:
     """Require the same fusion as during training or fitting."""
     if manifest["settings"]["fusion"] != fusion.to_dict():
-        raise StoreError(
-            f"its searches have been joined in another way meanwhile: run {again} again", path=directory
-        )
+        raise StoreError(f"its fusion has changed since: run {again} again", path=directory)
 
 
 @contextmanager

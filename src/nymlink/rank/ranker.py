@@ -40,7 +40,7 @@ class Ranker:
 
     def __post_init__(self) -> None:
         if self.trees.features.max(initial=-1) >= len(NAMES):
-            raise ValueError("its trees ask for features that there are not")
+            raise ValueError("its trees use unknown features")
 
     @classmethod
     def of(cls, index: Index) -> Ranker | None:

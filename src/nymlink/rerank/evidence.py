@@ -187,7 +187,7 @@ class LearnedOrder:
 
     def __post_init__(self) -> None:
         if self.trees.features.max(initial=-1) >= len(NAMES):
-            raise ValueError("its trees ask for evidence that there is not")
+            raise ValueError("its trees use unknown evidence")
         shares = [share for own in self.types.values() for share in own.values()]
         if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares):
             raise ValueError("the shares of types must be numbers from 0 to 1")

@@ -139,7 +139,7 @@ def check_content(path: Path, source: PublishedSource) -> None:
     if not _is_in_format(path, source):
         raise InputError(
             f"the file that the server sent is not in the format {source.format}: it begins {beginning!r}. "
-            "Open the address in a browser to see what is wrong",
+            "Open the address in a browser to see the cause",
             path=source.url,
         )
 

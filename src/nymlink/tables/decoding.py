@@ -116,7 +116,7 @@ def decode(
         found = detect_utf16(raw) or found.lower()
     if any("\0" in line for _, line in lines):
         raise InputError(
-            "this is a binary file, or text in another encoding: save it as CSV UTF-8, or say its encoding",
+            "this is a binary file, or text in another encoding: save it as CSV UTF-8, or give its encoding",
             path=path,
         )
     return DecodedText(lines, found, guessed)

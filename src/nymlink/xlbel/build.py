@@ -124,7 +124,7 @@ def build_benchmark(
                 dump,
                 None,
                 damage.message,
-                outcome="what is before it was used; run this again with the whole dump to go on from there",
+                outcome="the part before it was used; run this again with the whole dump to continue from there",
             )
         return _write(builder, output, state, concepts, complete=damage is None)
     finally:

@@ -89,7 +89,7 @@ def link_source(
         what = "the table as INPUT or with --file" if columns else "mentions, --file or --corpus"
         raise click.UsageError(f"give {what}, only one of them")
     if corpus is None and input_format is not None:
-        raise click.UsageError("--input-format says how a --corpus is read: give one")
+        raise click.UsageError("--input-format is the format of a --corpus: give one")
     if context is not None and (len(inputs) != 1 or columns):
         raise click.UsageError("--context is the text around one mention: give one MENTION")
     _check_columns(columns, mapped_columns, has_corpus=corpus is not None)

@@ -210,7 +210,7 @@ class QueryEncoder:
         place = self.record.name if given is None else given
         if place is None:
             raise StoreError(
-                "the index does not know where its encoder is: say it (`nymlink index set --encoder`)",
+                "the index does not know the place of its encoder: set it (`nymlink index set --encoder`)",
                 path=self._index,
             )
         if given is None and installed(place) is None:
