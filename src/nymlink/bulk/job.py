@@ -55,11 +55,9 @@ def run_job(
         output: the folder to write.
         task: what to do.
         workers: processes of one core each, on Ray; 0: only this process, without Ray; ``None``: one per core, or
-          one
-            per share of a GPU.
+            one per share of a GPU.
         address: of a Ray cluster, in Ray's notation: ``"auto"`` for the cluster of this machine; ``None`` for a
-          new
-            Ray on this machine.
+            new Ray on this machine.
         gpus: the share of a GPU per worker.
         column: the column of tables with mentions, names or texts; ``None`` for the default of the task.
         further: the columns of tables with ``id`` and ``language``.

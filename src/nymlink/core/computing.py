@@ -28,8 +28,7 @@ def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int 
     """Yield ``map(make, items)``, computed in a thread a few items ahead.
 
     An error is raised at its item; closing the iterator ends the thread. One thread is enough: tokenizers and
-    Arrow
-    release Python's lock. A single item needs no thread.
+    Arrow release Python's lock. A single item needs no thread.
 
     Args:
         make: computes an item.

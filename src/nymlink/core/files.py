@@ -80,8 +80,7 @@ def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
     """Return the first ``size`` bytes of a plain or gzip file as text, to recognise its format.
 
     Leading blocks of blank lines are skipped. Bytes outside UTF-8 are replaced; UTF-16 is decoded. Line ends are
-    those
-    of :func:`whole_lines`.
+    those of :func:`whole_lines`.
     """
     with open_bytes(path) as file:
         head = file.read(size)
@@ -161,9 +160,8 @@ def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Regroup the bytes of a text file into blocks of whole lines, without its byte order mark.
 
     Lines end at line feeds. If the beginning of the file has carriage returns and no line feed (classic
-    Macintosh),
-    its carriage returns are replaced by line feeds. A line of more than :data:`MAX_LINE` bytes is cut, but stays
-    longer than the limit, so that it is recognised.
+    Macintosh), its carriage returns are replaced by line feeds. A line of more than :data:`MAX_LINE` bytes is cut,
+    but stays longer than the limit, so that it is recognised.
 
     Args:
         chunks: the bytes of the file in pieces of any size.

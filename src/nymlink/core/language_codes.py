@@ -21,8 +21,7 @@ def normalise_language(code: str) -> str | None:
     """Write a language code as BCP 47 does: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
 
     A code of three letters (ISO 639-2 or 639-3) becomes the code of two letters, if there is one: ``fre`` and
-    ``fra``
-    → ``fr``, ``ger-AT`` → ``de-AT``.
+    ``fra`` → ``fr``, ``ger-AT`` → ``de-AT``.
 
     Returns:
         The normalised code, or ``None`` for a text that is not a language code.

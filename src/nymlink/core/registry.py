@@ -119,8 +119,7 @@ def find_format(
         name: the name of its format, if known.
         otherwise: the format of files that no format recognises.
         describe: describes an unrecognised file and what to do with it, from its path and the beginning of its
-          text;
-            ``None`` if it does not know.
+            text; ``None`` if it does not know.
 
     Raises:
         InputError: the source is missing or empty or can be read only once, or no format recognises it.

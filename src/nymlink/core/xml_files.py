@@ -182,8 +182,7 @@ def read_records(
     """Yield the root with only its attributes, then each element named in ``tags`` with its content.
 
     Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file declares another encoding.
-    Elements
-    of more than ``longest`` bytes, and everything after a place that is not well-formed, are left out and
+    Elements of more than ``longest`` bytes, and everything after a place that is not well-formed, are left out and
     reported.
 
     Raises:

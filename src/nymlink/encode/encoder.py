@@ -98,11 +98,9 @@ class Encoder:
 
         Args:
             name_or_folder: ``"nymlink-mini"`` (part of nymlink), or an encoder of another installed package; a
-              model
-                folder; or the name of a model on the Hugging Face hub.
+                model folder; or the name of a model on the Hugging Face hub.
             backend: ``"onnx"``, ``"torch"`` or another registered one; if ``None``, ONNX Runtime (on the CPU) if
-              the model
-                has ONNX files for the precision and the device, else torch.
+                the model has ONNX files for the precision and the device, else torch.
             precision: precision of the matrix products; ``None`` for the best of the back end on the device.
             device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, a GPU with torch, if there is one.
             pooling: overrides the pooling of the folder (see :meth:`EncoderSettings.read`).
@@ -163,16 +161,14 @@ class Encoder:
         """Encode N names, each distinct one once.
 
         A name without any known token (empty, blank, control characters, another script, an emoji) gets a vector
-        of zeros,
-        with cosine 0 to any other. Names longer than ``settings.max_length`` tokens are cut, with one warning for
-        all.
+        of zeros, with cosine 0 to any other. Names longer than ``settings.max_length`` tokens are cut, with one
+        warning for all.
 
         Args:
             names: N names.
             progress: show a progress bar on a terminal.
             cache: cache of vectors, read and extended. It stores float16, so with a cache all vectors are rounded
-              to
-                float16. A warning is given if it cannot be written.
+                to float16. A warning is given if it cannot be written.
 
         Returns:
             float32 (N, D), in the order of the names: rows of length 1, or 0 for names without a known token.

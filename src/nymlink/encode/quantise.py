@@ -1,10 +1,8 @@
 """Quantisation of the matrix products of a graph to int8, with a scale per token and per output.
 
 With one scale for a whole batch, as in ONNX Runtime's own quantiser, the vector of a name depends on the other
-names
-of its batch. With a scale per token (Yao et al. 2022, ZeroQuant, section 4.2) it does not, and is closer to fp32:
-a
-token with large values does not make the steps coarse for the others.
+names of its batch. With a scale per token (Yao et al. 2022, ZeroQuant, section 4.2) it does not, and is closer to
+fp32: a token with large values does not make the steps coarse for the others.
 
 The graph gives the same vectors on every processor:
 
@@ -225,8 +223,7 @@ def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
     """Restore the weights of a graph quantised by :func:`nymlink.encode.quantise.quantise`, by name.
 
     Each differs from the former weight by half a quantisation step at most. A matrix has no name in a graph and
-    takes the
-    name of the bias added to its product. A matrix without a bias is not found.
+    takes the name of the bias added to its product. A matrix without a bias is not found.
 
     Args:
         path: an int8 graph exported by nymlink.

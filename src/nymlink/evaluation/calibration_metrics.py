@@ -76,8 +76,7 @@ class Reliability:
         """Area under the ROC curve of confidences, for answerable against unanswerable mentions.
 
         The probability that an answerable mention has more confidence than an unanswerable one, equals counting
-        half (Mann
-        & Whitney 1947); NaN if all are answerable, or none.
+        half (Mann & Whitney 1947); NaN if all are answerable, or none.
         """
         count = int(self.answerable.sum())
         others = len(self.answerable) - count

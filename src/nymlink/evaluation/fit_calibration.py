@@ -121,8 +121,8 @@ def fit_calibration(
     """Fit the confidences of an index to a corpus, and to unanswerable mentions.
 
     A first concept is right if it is gold, and wrong if the vocabulary has none of the gold ids. Calibrate on
-    development
-    mentions, never on mentions of a final evaluation or on mentions added to the index as names: the confidences
+    development mentions, never on mentions of a final evaluation or on mentions added to the index as names: the
+    confidences
       would
     be too high. :data:`LEFT_OUT` and :data:`ABSENT` are the shares of unanswerable mentions.
 
@@ -207,8 +207,7 @@ def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:
     """Compute the confidence of each part by a calibration fitted to the other folds: float64 (P).
 
     The confidence of an equal name differs a little between folds. Equal names get ``surest``, their confidence in
-    the
-    fit to all mentions, and no other part gets more: otherwise a threshold chosen here could reject all equal
+    the fit to all mentions, and no other part gets more: otherwise a threshold chosen here could reject all equal
       names.
     """
     order = np.random.default_rng(0).permutation(labelled.groups.max() + 1)

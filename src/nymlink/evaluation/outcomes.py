@@ -139,8 +139,7 @@ class Outcome:
         name_rank: rank among names; a name is right if one of its concepts is gold (lenient: the reading of
             Sung et al. 2020 and of SapBERT).
         strict_rank: rank among names; a name is right if all of its concepts are gold; the parts of a composite
-          must
-            mean different gold concepts.
+            must mean different gold concepts.
         concept_rank: rank among distinct concepts, as a user sees them.
         predicted: the rows (concept, name) of the first candidate of each part, or ``None``.
     """

@@ -281,8 +281,7 @@ class Fusion:
             parts: the names of the searches.
             method: one of :data:`METHODS`.
             weights: search → weight, 0 for others. If ``None``: for scores, the weights chosen on development sets
-              (exact
-                0.1, sparse 0.15, dense 0.75); for ranks, equal weights, as published.
+                (exact 0.1, sparse 0.15, dense 0.75); for ranks, equal weights, as published.
 
         Raises:
             UnknownNameError: there is no such method, or no such search.

@@ -104,18 +104,15 @@ class Index:
             vocabulary: the vocabulary; names of obsolete concepts are left out.
             sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.features.PRESETS`.
             encoder: encoder of the dense search, by meaning, or its folder or hub name; ``None`` for no dense
-              search.
+                search.
             dense: kind of the dense search: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
             store: a server to search the vectors, ``"exact"`` or by ``"hnsw"``: the URL of PostgreSQL with
-              pgvector or of
-                Milvus, or a file of Milvus Lite (``NAME.db``). The index records it without credentials. If
-                ``None``,
-                the index itself searches.
+                pgvector or of Milvus, or a file of Milvus Lite (``NAME.db``). The index records it without
+                credentials. If ``None``, the index itself searches.
             fusion: fusion of the searches: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
             languages: search names in these languages only; ``None`` for all.
             directory: directory of the index, written atomically and opened, with only a part in memory at a time.
-              A
-                stopped build does not encode again. If ``None``, the index is in memory.
+                A stopped build does not encode again. If ``None``, the index is in memory.
             cache: of vectors, read and extended; ``None`` for the user's.
             progress: whether to show progress when standard error is a terminal.
 
@@ -144,8 +141,7 @@ class Index:
         """Build the same searches, with the same fusion, over the names of another vocabulary, in memory.
 
         The new index has the same ranker, but no calibration and no store. If the index was restricted to some
-        languages,
-        names without a language are searched too: mentions added to a vocabulary have none.
+        languages, names without a language are searched too: mentions added to a vocabulary have none.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -182,8 +178,7 @@ class Index:
         Args:
             directory: the index.
             encoder: the encoder of the index, or its present place: a folder, or a model of the hub. If ``None``,
-              the
-                recorded place.
+                the recorded place.
 
         Raises:
             StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
@@ -244,8 +239,8 @@ class Index:
         """Search more names of the same concepts, in memory, without repeating work for the old names.
 
         The new index has the same ranker and calibration. Making it takes a second per hundred thousand names of
-        the index
-        and about a millisecond per added name, mostly for encoding. It cannot be saved, or extended again.
+        the index and about a millisecond per added name, mostly for encoding. It cannot be saved, or extended
+        again.
 
         Args:
             source: source of the names.
@@ -309,8 +304,7 @@ class Index:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
         A query that is itself a name matches that name, in any order of words. If it is a name of several
-        concepts, names
-        written like the mention come first: see :func:`~nymlink.index.walk.order_equal_names`.
+        concepts, names written like the mention come first: see :func:`~nymlink.index.walk.order_equal_names`.
 
         Args:
             queries: Q prepared texts.
@@ -338,7 +332,7 @@ class Index:
             k: number of concepts, at least 1.
             surfaces: Q mentions as written, ``None`` if unknown; empty for none.
             without: for each query, rows of entries to skip, as if the vocabulary lacked these names; empty for
-              none.
+                none.
         """
         matches, hits = match_with_hits(self.search, self.entries, self.owners, queries, k, without=without)
         if not len(without):

@@ -114,8 +114,7 @@ def match(
 
     Concepts that share an entry are ordered by the kind of their name (see
     :data:`~nymlink.vocabulary.concepts.KINDS`), then as in the vocabulary. A query that is blank or similar to no
-    name
-    has none.
+    name has none.
 
     Args:
         search: finds the entries.
@@ -287,8 +286,7 @@ def order_equal_names(
     """Order the concepts whose name is the query, in place: names written most like the mention first.
 
     Each concept keeps its name closest to the mention. If the mention equals no name, all concepts with a name of
-    its
-    compact form are added ("IL1RA", between "IL-1RA" and "IL1-RA").
+    its compact form are added ("IL1RA", between "IL-1RA" and "IL1-RA").
 
     Args:
         matches: of all queries.

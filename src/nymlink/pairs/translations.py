@@ -150,10 +150,8 @@ def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguag
     """Find rows that show that two columns are exchanged: in the opposite order of the given languages.
 
     For languages with different scripts, rows with a word in the other column's script count. For English and
-    another
-    language with Latin letters, words only in English and letters not in English count. Other pairs of languages
-    give
-    no evidence.
+    another language with Latin letters, words only in English and letters not in English count. Other pairs of
+    languages give no evidence.
 
     Args:
         rows: line number, left and right word.
@@ -248,10 +246,8 @@ def read_translations(
     """Read the translation pairs of a plain or gzip file; the separator of its columns is recognised.
 
     The first line may be a header. A table of more columns needs a header with the codes of ``languages``. Words
-    are
-    lower-cased, like names in self-alignment. Rows with the same word on both sides, half of MUSE, teach nothing
-    and are
-    left out.
+    are lower-cased, like names in self-alignment. Rows with the same word on both sides, half of MUSE, teach
+    nothing and are left out.
 
     Args:
         path: the file.
@@ -368,12 +364,11 @@ class TranslationPairs:
 
     Liu et al., "Learning Domain-Specialised Representations for Cross-Lingual Biomedical Entity Linking" (ACL
     2021), section 2.2. Both words of a pair are anchors of the loss: each is learned from the other. A pair in
-    several
-    files, in either order, counts once.
+    several files, in either order, counts once.
 
     A word with several translations is in several pairs, with a label each. Words connected by translations,
-    directly or
-    through other words of a batch, are one group, and no negatives of each other: else "heart" would be pushed
+    directly or through other words of a batch, are one group, and no negatives of each other: else "heart" would
+    be pushed
       away from
     "kalp" by its pair with "yürek".
 

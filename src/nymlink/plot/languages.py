@@ -40,8 +40,7 @@ def draw_languages(accuracies: Shares, *, measure: str, coverage: Shares | None 
             none among the means.
         measure: the measure, for the axis.
         coverage: stage → language → share of mentions with a concept of the dictionary, drawn as an outline: no
-          bar can
-            be higher.
+            bar can be higher.
 
     Raises:
         InputError: there is nothing to draw.

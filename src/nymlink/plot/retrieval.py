@@ -55,8 +55,7 @@ def sample_translations(
         vocabulary: vocabulary of the names.
         concepts: number of concepts.
         languages: codes of the languages, each with its regions; if none, the languages with the most names, at
-          most
-            :data:`MOST_LANGUAGES`, without any that would leave too few concepts.
+            most :data:`MOST_LANGUAGES`, without any that would leave too few concepts.
         seed: seed of the sample.
 
     Raises:
@@ -140,10 +139,8 @@ def retrieval_accuracy(sample: Translations, vectors: Vectors) -> Grid:
     """Compute the Acc@1 of queries in each language for names in each language: (L, L), float64.
 
     A name is right if the nearest one by cosine similarity belongs to the same concept; of equally near names, the
-    share
-    of the concept's counts. Within a language a name does not find itself: only names with a synonym there count,
-    and
-    with fewer than ten of them the value is NaN.
+    share of the concept's counts. Within a language a name does not find itself: only names with a synonym there
+    count, and with fewer than ten of them the value is NaN.
 
     Args:
         sample: the N names of L languages.

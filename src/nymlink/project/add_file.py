@@ -45,16 +45,14 @@ def add_table(
         encoding: of a text; ``None`` to detect it.
         delimiter: see :func:`~nymlink.project.sheet.read_sheet`.
         columns: role (``mention``, ``code``, ``frequency``, ``language``, ``type``) → header or number of the
-          column;
-            missing roles are guessed.
+            column; missing roles are guessed.
         by: name of the person who adds it.
         vocabulary: the vocabulary of the project, which resolves ids in reviews and mappings.
         claim: see :func:`~nymlink.project.sheet.read_sheet`.
 
     Returns:
         Number of the ``file``; numbers of its ``rows``, distinct ``terms``, ``new_terms`` and terms ``decided``
-        before;
-        and ``problems``. For a review of Usagi or SSSOM also its ``decisions``, which are applied: see
+        before; and ``problems``. For a review of Usagi or SSSOM also its ``decisions``, which are applied: see
         :func:`nymlink.project.import_decisions.apply_decisions`.
 
     Raises:

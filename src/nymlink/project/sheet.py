@@ -89,8 +89,7 @@ def read_sheet(
         problems: receives damaged rows, with their numbers.
         encoding: of a text; ``None`` to detect it.
         delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines;
-          ``None`` to
-            detect it.
+            ``None`` to detect it.
         claim: called with the memory of the table before it is used; its errors are raised.
 
     Raises:

@@ -103,8 +103,7 @@ class RankedMatches:
     Attributes:
         matches: the candidates in the order of the ranker; their scores need not fall.
         probabilities: float32 (Q, k): probability that each is right, with a sum of at most 1 per question; 0
-          after
-            the ranked ones, NaN if the ranker was not used. ``None`` if the order is that of the scores.
+            after the ranked ones, NaN if the ranker was not used. ``None`` if the order is that of the scores.
     """
 
     matches: Matches
@@ -181,14 +180,13 @@ class Ranking:
         """Find the k best distinct concepts of each question, best first.
 
         The first :data:`~nymlink.rank.retrieval.CANDIDATES` are ranked; others follow in the order of the index.
-        Names
-        written exactly like the mention come first.
+        Names written exactly like the mention come first.
 
         Args:
             questions: Q questions.
             k: number of concepts, at least 1; with ``without``, at most the number of ranked candidates.
             without: for each question, rows of entries to skip, as if the vocabulary lacked these names; empty for
-              none.
+                none.
         """
         if self.ranker is None:
             if len(without):

@@ -142,7 +142,7 @@ def retrieve(
         index: to search.
         questions: Q questions.
         without: for each question, rows of entries to skip, as if the vocabulary lacked these names; empty for
-          none.
+            none.
     """
     for start in range(0, len(questions), _BLOCK):
         block = questions[start : start + _BLOCK]
@@ -195,8 +195,7 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
     """Compare the words of each name with those of its question.
 
     The weight of a word is its rarity among the names of the index. Its presence in the other text is its
-    similarity to
-    the most similar word there.
+    similarity to the most similar word there.
 
     Args:
         questions: words of Q questions.
@@ -205,12 +204,10 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
 
     Returns:
         float32 (N) each: ``covered`` and ``covering``, the shares of the weight of the question and of the name
-        that
-        the other has; ``agreement``, their harmonic mean; ``missing`` and ``extra``, the numbers of words only in
-        the
-        question and only in the name; ``rarest_missing`` and ``rarest_extra``, the largest weight of these;
-        ``numerals_missing`` and ``numerals_extra``, their numbers of numerals and single letters; ``same_end`` and
-        ``same_start``, the similarity of the last and of the first words.
+        that the other has; ``agreement``, their harmonic mean; ``missing`` and ``extra``, the numbers of words
+        only in the question and only in the name; ``rarest_missing`` and ``rarest_extra``, the largest weight of
+        these; ``numerals_missing`` and ``numerals_extra``, their numbers of numerals and single letters;
+        ``same_end`` and ``same_start``, the similarity of the last and of the first words.
     """
     width = int(questions.counts.max(initial=1))
     asked = _Padded.of(questions, width).take(question_of_name)

@@ -111,8 +111,7 @@ class Trees:
         """Divide the sum of the trees among their features.
 
         Each decision moves the expected value of a tree (all leaves being equally likely) to that of the remaining
-        leaves;
-        the feature of the decision gets the difference (Saabas, "Interpreting random forests", 2014).
+        leaves; the feature of the decision gets the difference (Saabas, "Interpreting random forests", 2014).
 
         Args:
             numbers: float32 (N, F).

@@ -42,10 +42,8 @@ class JointModel(MentionModel):
     """Scores a joint input, a mention in its context and a concept: token ids → one number.
 
     The score is a linear function of the last layer's vector of the first token, without a bias, because a bias
-    would be
-    the same for all candidates of a mention. Initially, the vectors of markers and the head are torch's random
-    numbers:
-    set the seed first.
+    would be the same for all candidates of a mention. Initially, the vectors of markers and the head are torch's
+    random numbers: set the seed first.
 
     Attributes:
         head: (D): the weights of the linear function.
@@ -67,8 +65,7 @@ class JointModel(MentionModel):
 
         Args:
             input_ids: int64 (B, T): the mention up to the first separator, then the concept, as the second segment
-              for a
-                transformer with token types.
+                for a transformer with token types.
             attention_mask: (B, T): 1 for tokens, 0 for padding; ``None`` without padding.
 
         Returns:
@@ -216,8 +213,8 @@ class CrossScorer:
     """Scores the first candidates of each mention with a cross-encoder, and the rest below them.
 
     The model's setting ``first`` is the number of scored candidates. The next candidate gets the lowest of their
-    scores
-    minus 1, and each further one 1 less than its predecessor: they keep their order, and after a softmax each is e
+    scores minus 1, and each further one 1 less than its predecessor: they keep their order, and after a softmax
+    each is e
       times
     less probable than its predecessor. Each concept is tokenised once.
 

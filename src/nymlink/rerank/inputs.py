@@ -201,9 +201,8 @@ def fit_context(
     """Truncate the context of a mention to ``room`` tokens, keeping those nearest to the mention.
 
     Each side of the context may always take an eighth of the room, and the mention the rest. A longer mention
-    loses its
-    middle. The sides share the room left by the mention: half for each, and the unused part of one half for the
-    other.
+    loses its middle. The sides share the room left by the mention: half for each, and the unused part of one half
+    for the other.
 
     Returns:
         Token ids of the left context, the mention, and the right context.

@@ -75,8 +75,7 @@ def passages(
 
     Returns:
         The passage of each mention, in order; ``None`` without a usable context: the mention has no offsets, or
-        they
-        are outside the text or at another text than the mention's, or there is no other text.
+        they are outside the text or at another text than the mention's, or there is no other text.
 
     Raises:
         MissingExtraError: the splitter is not installed.

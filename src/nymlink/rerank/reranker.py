@@ -75,9 +75,8 @@ class Reranker:
         """Load a trained re-ranker, with its fitted order, if there is one.
 
         Without a fitted order, only the context counts, and as many candidates are re-ordered as in training. It
-        runs on the
-        first CUDA device if there is one, else on the CPU. An order fitted to an index with other scores gives a
-        warning.
+        runs on the first CUDA device if there is one, else on the CPU. An order fitted to an index with other
+        scores gives a warning.
 
         Args:
             folder: the folder.
@@ -118,10 +117,8 @@ class Reranker:
         """Re-order the first candidates of a document's links, the most probable first.
 
         Each re-ordered candidate gets the score part ``context``, the score of the context, and, with a fitted
-        order,
-        :data:`RERANKED`. Its score does not change. The confidence belongs to the first candidate and is dropped
-        if
-        another one becomes first.
+        order, :data:`RERANKED`. Its score does not change. The confidence belongs to the first candidate and is
+        dropped if another one becomes first.
 
         Links of composite mentions and of mentions without a usable context (see
         :func:`~nymlink.rerank.passages.passages`) do not change.
@@ -137,8 +134,7 @@ class Reranker:
         """Explain for each mention why its first candidate is before the second, after re-ranking.
 
         Arguments and errors are those of :meth:`rerank`. The explanation of a composite mention is that of its
-        first part,
-        in the order of the index, as for mentions without a usable context.
+        first part, in the order of the index, as for mentions without a usable context.
         """
         scored = self.score_mentions(document, links)
         rows = {int(scored.links[row]): row for row in np.flatnonzero(scored.has_context).tolist()}

@@ -70,8 +70,7 @@ def get_vocabulary(
     Args:
         sources: vocabularies and tables of mappings, in order of precedence.
         languages: codes of the languages of names to keep; empty for all. Concepts without such a name are left
-          out.
-            :func:`nymlink.sources.catalogue.with_translations` adds the sources of translations.
+            out. :func:`nymlink.sources.catalogue.with_translations` adds the sources of translations.
         options: the cache folder, and how to download.
         problems: receives a report of each failed source, and the problems of the others.
         progress: whether to show progress when standard error is a terminal.

@@ -35,8 +35,7 @@ class PublishedSource:
         citation: the citation its authors ask for, a DOI if there is one.
         size: one of :data:`SIZES`.
         prefix: prefix of the ids of its own concepts (``MONDO:``). Concepts imported from other vocabularies,
-          which
-            publish them in full and under their own licence, are left out. Empty: all concepts are its own.
+            which publish them in full and under their own licence, are left out. Empty: all concepts are its own.
         member: name of the file in the ZIP archive at the URL; empty: the URL is the file itself.
         sha256: required digest of the file; empty: the publisher changes the file in place.
         translations: name of the source with names of its concepts in other languages than English; empty: none.

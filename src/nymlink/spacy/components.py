@@ -32,8 +32,7 @@ class PerProcess(Generic[Loaded]):
     """Loads something at its first use, separately in each process of ``nlp.pipe(n_process=…)``.
 
     A new process does not have the threads of its parent. Therefore objects inherited from another process are
-    neither
-    used nor released: their release would wait for those threads.
+    neither used nor released: their release would wait for those threads.
 
     Args:
         load: loads it; a picklable function with its arguments.
@@ -90,8 +89,7 @@ class EntityLinker:
     """Links the entities of documents: sets ``ent.kb_id_`` and ``ent._.nymlink``.
 
     ``kb_id_`` is the id of the concept; ids of the parts of a composite entity are joined by ``|``; a NIL entity
-    keeps its
-    value. ``_.nymlink`` is a dictionary of plain values, from :meth:`nymlink.linking.link.Link.to_dict`;
+    keeps its value. ``_.nymlink`` is a dictionary of plain values, from :meth:`nymlink.linking.link.Link.to_dict`;
     ``DocBin(store_user_data=True)`` keeps it.
 
     The index is loaded at the first document, separately in each process of ``nlp.pipe(n_process=…)``.
@@ -184,10 +182,8 @@ class EntityMatcher:
 
     Each entity has ``kb_id_``, the id of its concept, and ``_.nymlink``, a dictionary of plain values
     (:meth:`nymlink.linking.link.Link.to_dict`) with confidence and flags of its context. A mention that begins or
-    ends
-    within a token is widened to whole tokens. Existing entities stay; a mention that overlaps them, or an entity
-    found
-    before it, is left out.
+    ends within a token is widened to whole tokens. Existing entities stay; a mention that overlaps them, or an
+    entity found before it, is left out.
 
     The index is loaded at the first document, separately in each process of ``nlp.pipe(n_process=…)``.
 

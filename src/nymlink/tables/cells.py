@@ -17,8 +17,7 @@ def cell_text(value: Any) -> str:
     """Convert a cell to text.
 
     No value is an empty text. Booleans are ``true`` and ``false``. Whole numbers have no decimals. Dates and times
-    are
-    in ISO 8601. Lists and objects are JSON. Halves of surrogate pairs become question marks: no file can hold
+    are in ISO 8601. Lists and objects are JSON. Halves of surrogate pairs become question marks: no file can hold
     them.
     """
     if value is None:

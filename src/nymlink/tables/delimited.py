@@ -189,8 +189,7 @@ def protect_cell(cell: str) -> str:
     """Convert a cell so that spreadsheets show it as text, never as a formula.
 
     A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is neither a number nor a
-    lone
-    sign, gets an apostrophe before it; so does one with apostrophes before such a character, so that
+    lone sign, gets an apostrophe before it; so does one with apostrophes before such a character, so that
     :func:`restore_cell` returns every cell unchanged.
     """
     return f"'{cell}" if _RUN.match(cell) and not _NO_FORMULA.fullmatch(cell) else cell

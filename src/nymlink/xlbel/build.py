@@ -73,8 +73,7 @@ def build_benchmark(
     A line of the output is ``concept||mention||sentence`` with the mention in ``<tgt>`` tags, as in XL-BEL. Every
     surface form occurs once, none is the title of its page. The dump is read twice: for redirects, then for links;
     memory holds the table, the redirects to its pages, and the sample. A state beside the output lets a stopped
-    build
-    continue; it is deleted in the end.
+    build continue; it is deleted in the end.
 
     Args:
         dump: a dump of the pages of a Wikipedia (``pages-articles-multistream.xml.bz2``; gzip or plain, too).
@@ -85,8 +84,7 @@ def build_benchmark(
         sample: number of sampled surface forms.
         seed: of the sample, which does not depend on interruptions of the build.
         problems: collects problems of the input. After a truncated dump, which is one, the part before the damage
-          is
-            used; the next call continues there, if the dump is whole by then.
+            is used; the next call continues there, if the dump is whole by then.
 
     Raises:
         InputError: the dump or a table cannot be used, or no link leads to a page of the table.

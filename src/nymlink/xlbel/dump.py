@@ -150,8 +150,7 @@ class DumpReader:
 
     Attributes:
         place: offset in the file for a reader of the latest page and all later ones, perhaps with some earlier
-          ones.
-            Reading can only begin with a stream: a dump of one stream is read again.
+            ones. Reading can only begin with a stream: a dump of one stream is read again.
     """
 
     def __init__(self, path: Path, place: int = 0, *, problems: Problems | None = None) -> None:

@@ -202,10 +202,8 @@ def evaluate_languages(
     """Evaluate indexes on queries in several languages.
 
     Mentions are linked without their sentences, except in results with ``context``. A mention of several gold ids
-    is
-    right if any of them is found. A gold id outside of the dictionary (the CUIs of XL-BEL) means the concepts with
-    a
-    cross-reference to it.
+    is right if any of them is found. A gold id outside of the dictionary (the CUIs of XL-BEL) means the concepts
+    with a cross-reference to it.
 
     Args:
         indexes: title (a stage of training, a dictionary) → index.
@@ -219,8 +217,7 @@ def evaluate_languages(
 
     Returns:
         The results, index by index and language by language. An index with all names in the language of the
-        queries
-        has no result without own names.
+        queries has no result without own names.
 
     Raises:
         InputError: no query has a gold id.

@@ -34,8 +34,7 @@ def atomic_directory(target: Path) -> Iterator[Path]:
     """Yield a temporary directory that becomes ``target`` if the block succeeds, and is removed otherwise.
 
     An existing ``target`` is replaced as a whole; a link is followed. The temporary directory lies in the same
-    folder,
-    under a name unique to this process and call. The next call removes leftovers of a killed process.
+    folder, under a name unique to this process and call. The next call removes leftovers of a killed process.
 
     Raises:
         OutputError: the directory cannot be written; the message gives the reason (for example a full disk).

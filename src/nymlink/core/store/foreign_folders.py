@@ -18,8 +18,7 @@ def leads_outside(directory: Path, file: Path) -> bool:
     """Whether a file of a directory is a link to a file outside.
 
     In the cache of the Hugging Face hub a model's files are links; there the model's part of the cache counts as
-    the
-    directory.
+    the directory.
     """
     home = Path(os.path.realpath(directory))
     if home.parent.name == "snapshots":

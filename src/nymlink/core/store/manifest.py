@@ -103,13 +103,11 @@ def read_manifest(
         kind: the expected kind of directory.
         version: the expected format version.
         later: tells for a file name whether the caller checks the digest itself (:func:`check_files`); here only
-          the
-            size is checked.
+            the size is checked.
 
     Raises:
         StoreError: the directory does not exist or is of another kind or format version, or the manifest or a
-          listed
-            file is missing, damaged, or a link to a file outside of the directory.
+            listed file is missing, damaged, or a link to a file outside of the directory.
     """
     directory = Path(directory)
     manifest = _read(directory, kind)
@@ -137,8 +135,7 @@ def find_damage(directory: Path) -> tuple[dict[str, Any], list[str]]:
 
     Raises:
         StoreError: nymlink did not write the directory, its manifest cannot be read, or an older version of
-          nymlink
-            wrote it without digests.
+            nymlink wrote it without digests.
     """
     manifest = _read(directory, "directory")
     if _OWN not in manifest:

@@ -27,8 +27,7 @@ class FileSnapshot:
     """The state of files before loading, for a later digest.
 
     Digests of large files take seconds, and are computed only when needed. Files that were replaced after loading
-    are
-    an error, because their digest would be wrong.
+    are an error, because their digest would be wrong.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -89,8 +88,7 @@ def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, prec
     """Compute the fingerprint of an encoder: 64 hex digits.
 
     fp32, bf16 and fp16 count as one, because their vectors of a name hardly differ (cosines above 0.999): a CPU
-    can
-    search vectors made by a GPU. int8 differs more, and counts as another encoder.
+    can search vectors made by a GPU. int8 differs more, and counts as another encoder.
 
     Args:
         weights: digest of the network: of its weights and configuration, or of its graph.

@@ -291,8 +291,7 @@ class PackedLinear(nn.Module):
     """A faster linear layer for CPUs without gradients.
 
     torch reorders the weights to oneDNN's layout for every product; this layer does it once, as ``torch.compile``
-    does
-    with frozen weights.
+    does with frozen weights.
 
     Args:
         linear: the layer; its weights stay unchanged.

@@ -273,8 +273,7 @@ def _inverse(vector: Vectors) -> Vectors:
     """Scale a stored vector so that its product with the stored one is 1; zeros stay.
 
     Rounding to float16 changed its length a little; with the scaling, an entry scores 1 for its own name. The
-    order of
-    entries does not change.
+    order of entries does not change.
     """
     square = float(np.dot(vector, vector))
     return vector / np.float32(square) if square else vector

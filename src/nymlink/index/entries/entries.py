@@ -99,10 +99,8 @@ class Entries:
             vocabulary: of the names.
             languages: take names in these languages only.
             any_order: merge names of the same concepts that differ only in the order of their words, as NLM's
-              *norm*
-                does (McCray et al., "Lexical methods for managing variation in biomedical terminologies", 1994).
-                The
-                first of them in the order of ``names`` is searched.
+                *norm* does (McCray et al., "Lexical methods for managing variation in biomedical terminologies",
+                1994). The first of them in the order of ``names`` is searched.
             progress: show progress when standard error is a terminal.
         """
         rows, texts, ranks, owners = [], [], [], []

@@ -2,8 +2,7 @@
 
 A feature is a polynomial in the code points of its characters modulo 2⁶⁴, mixed with its length and family and cut
 to 48 bits. Feature and number of a text fit into one integer, a *pair*, and sorting pairs groups them. Any two of
-m
-features have the same hash with a probability of about m² / 2⁴⁹, 0.002 for a million; they then count as one
+m features have the same hash with a probability of about m² / 2⁴⁹, 0.002 for a million; they then count as one
 feature.
 """
 

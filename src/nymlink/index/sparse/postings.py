@@ -26,8 +26,7 @@ class BestRows:
     """The entries with the highest estimated scores so far.
 
     At least ``fetched`` entries are kept, and all entries with the k-th score: their exact scores and rows decide
-    the
-    order later.
+    the order later.
 
     Args:
         k: number of wanted entries.
@@ -75,13 +74,10 @@ def sample_features(
 
     Feature i is chosen with the probability pᵢ = min(1, c wᵢ / √dfᵢ), c such that Σ pᵢ dfᵢ is the budget, and
     represents 1 / pᵢ features. This estimates a sum over all features without bias (Horvitz & Thompson 1952), with
-    the
-    least variance for its cost (Neyman allocation with costs: Cochran 1977, section 5.5). Sampling is systematic:
-    in
-    the order of descending pᵢ, a feature is chosen whenever the sum of the pᵢ so far passes a whole number and a
-    half.
-    The n-grams of a common word have similar pᵢ and follow one another, so every common word keeps its share of
-    them.
+    the least variance for its cost (Neyman allocation with costs: Cochran 1977, section 5.5). Sampling is
+    systematic: in the order of descending pᵢ, a feature is chosen whenever the sum of the pᵢ so far passes a whole
+    number and a half. The n-grams of a common word have similar pᵢ and follow one another, so every common word
+    keeps its share of them.
 
     Args:
         frequencies: int64 (m), at least 1: number of texts with each feature, its cost.
@@ -90,8 +86,7 @@ def sample_features(
 
     Returns:
         float32 (m): 1 for a feature that represents only itself, more for one that represents others too, 0 for
-        one
-        left out.
+        one left out.
     """
     if frequencies.sum() <= budget:
         return np.ones(len(frequencies), np.float32)
@@ -137,8 +132,7 @@ class Postings:
     Attributes:
         size: T.
         keys: uint64 (F), ascending: first the features with one occurrence in a text, then those with more, with
-          bit
-            48 set.
+            bit 48 set.
         starts: int64 (F + 1): key i has the postings ``starts[i]`` to ``starts[i + 1]``.
         postings: uint32 (P): the texts of each key, ascending, in the lower 24 bits; in the upper 8 the number of
             repetitions there, at most 255.

@@ -56,8 +56,7 @@ class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
 
     Entries are found by the rarer features of a query, with an inverted index, and scored by all features,
-    computed
-    from their texts.
+    computed from their texts.
 
     Args:
         entries: E entries.
@@ -96,8 +95,7 @@ class SparseSearch:
             entries: E entries.
             settings: the features.
             directory: a new directory for the search, written as by :meth:`save`, but with one shard in memory at
-              a time.
-                If ``None``, all is in memory.
+                a time. If ``None``, all is in memory.
             progress: show progress when standard error is a terminal.
         """
         built = _build_shards(entries, settings, progress=progress)

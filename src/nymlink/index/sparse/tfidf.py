@@ -38,8 +38,7 @@ class TfIdf:
 
     The weight of a feature is its count times ``ln((1 + n) / (1 + df)) + 1`` (scikit-learn's smooth idf); vectors
     have unit length. Unknown features cannot match, but count in the length of a vector with the idf of df = 0: a
-    text
-    with one unknown half is at most half similar to any other.
+    text with one unknown half is at most half similar to any other.
 
     Attributes:
         settings: the features.

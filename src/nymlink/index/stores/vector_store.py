@@ -36,7 +36,7 @@ class StoreAddress:
         server: ``"PostgreSQL"`` or ``"Milvus"``.
         url: the given URL, possibly with credentials: never shown, logged or written.
         public: the URL without credentials; for PostgreSQL with the name of the user, needed to look up the
-          password.
+            password.
         is_recorded: whether it comes from an index, not from the user.
     """
 
