@@ -122,9 +122,7 @@ def fit_calibration(
 
     A first concept is right if it is gold, and wrong if the vocabulary has none of the gold ids. Calibrate on
     development mentions, never on mentions of a final evaluation or on mentions added to the index as names: the
-    confidences
-      would
-    be too high. :data:`LEFT_OUT` and :data:`ABSENT` are the shares of unanswerable mentions.
+    confidences would be too high. :data:`LEFT_OUT` and :data:`ABSENT` are the shares of unanswerable mentions.
 
     Args:
         index: the index, calibrated or not.
@@ -208,7 +206,7 @@ def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:
 
     The confidence of an equal name differs a little between folds. Equal names get ``surest``, their confidence in
     the fit to all mentions, and no other part gets more: otherwise a threshold chosen here could reject all equal
-      names.
+    names.
     """
     order = np.random.default_rng(0).permutation(labelled.groups.max() + 1)
     folds = order[labelled.groups] % FOLDS

@@ -102,7 +102,7 @@ DEPTH: Final = 64
 """The number of names, and of concepts, retrieved for each query."""
 
 Rank = int | None
-"""0 for the best; ``None`` when the right answer is not among the first :data:`DEPTH`."""
+"""Rank of the right answer: 0 for the best; ``None`` if it is not among the first :data:`DEPTH`."""
 
 
 @dataclass(frozen=True, slots=True)

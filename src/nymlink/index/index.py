@@ -172,8 +172,7 @@ class Index:
         """Open an index directory; its files are mapped into memory.
 
         Names and concepts are checked at once, the far larger files of the searches in the background: the first
-          query
-        waits for the end of the check. The encoder is loaded, and the store connected, at the first query.
+        query waits for the end of the check. The encoder is loaded, and the store connected, at the first query.
 
         Args:
             directory: the index.

@@ -235,8 +235,7 @@ class Pairs:
 
         Returns:
             Concept rows, left name rows and right name rows: int32 (stop − start) each. The left name comes first
-              in the
-            vocabulary, or with ``across_languages`` is that of the language counted first.
+            in the vocabulary, or with ``across_languages`` is that of the language counted first.
 
         Raises:
             IndexError: the range exceeds the number of pairs.

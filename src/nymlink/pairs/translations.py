@@ -203,7 +203,7 @@ _SAMPLE: Final = 200
 """Lines from which the format is found."""
 
 _CHECKED_ROWS: Final = 10_000
-"""Rows, spread over the file, from which an exchange of its columns is found."""
+"""Rows checked for an exchange of columns, spread over the file."""
 
 _HEADER: Final = re.compile(
     r"(source|target|src|tgt|trg|word|translation|term|title|name|text)s?|(source|target|src|tgt|trg)[ _-]\w+",
@@ -368,9 +368,7 @@ class TranslationPairs:
 
     A word with several translations is in several pairs, with a label each. Words connected by translations,
     directly or through other words of a batch, are one group, and no negatives of each other: else "heart" would
-    be pushed
-      away from
-    "kalp" by its pair with "yürek".
+    be pushed away from "kalp" by its pair with "yürek".
 
     Args:
         files: the pairs of each file.

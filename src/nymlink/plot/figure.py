@@ -167,8 +167,7 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
     """Create an empty figure, in inches, laid out without overlaps, for drawing within the block.
 
     Texts are drawn literally: the dollar signs of a name enclose no formula. Letters missing in one font are taken
-      from
-    another.
+    from another.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

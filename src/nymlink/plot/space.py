@@ -34,8 +34,7 @@ def draw_space(sample: NameSample, views: Mapping[str, Vectors], *, seed: int = 
     """Draw a map for each encoder: a concept is a colour and a shape, labelled with its preferred name.
 
     For chosen concepts, each name is labelled: with its language and an entry of the key, or, if all are in one
-      language,
-    with the name itself. Other concepts are grey.
+    language, with the name itself. Other concepts are grey.
 
     Args:
         sample: the N names.

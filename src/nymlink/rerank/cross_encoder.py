@@ -214,9 +214,7 @@ class CrossScorer:
 
     The model's setting ``first`` is the number of scored candidates. The next candidate gets the lowest of their
     scores minus 1, and each further one 1 less than its predecessor: they keep their order, and after a softmax
-    each is e
-      times
-    less probable than its predecessor. Each concept is tokenised once.
+    each is e times less probable than its predecessor. Each concept is tokenised once.
 
     Args:
         model: the cross-encoder, switched to evaluation mode.

@@ -71,7 +71,7 @@ _SHARE: Final = 8
 """Each side of the context, and the type of an entity, may always take one eighth of the room."""
 
 _AT_ONCE: Final = 1024
-"""Passages or entities tokenised at a time: before they are truncated they have many more tokens."""
+"""Passages or entities tokenised at a time; bounds the memory of their tokens before truncation."""
 
 T = TypeVar("T")
 

@@ -42,8 +42,7 @@ class MentionModel(TorchModel):
     """Encodes a mention in its context: token ids with markers → one vector.
 
     The vector is a mean of vectors of the last layer: with the pooling ``"cls"``, of those at the mention's start
-      and
-    end, as in Le & Nguyen (2023); with the pooling ``"mean"``, of all from start to end, which suits a base
+    and end, as in Le & Nguyen (2023); with the pooling ``"mean"``, of all from start to end, which suits a base
     trained on means of names.
 
     Missing markers are added to the tokenizer, with vectors of torch's random numbers: set the seed first.

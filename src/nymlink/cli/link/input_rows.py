@@ -96,8 +96,7 @@ def open_table(
     """Read the header of a table and, in batches, its rows.
 
     A row that cannot be linked has an empty mention: a row with another number of fields than the header, or with
-      a
-    mention that is too long or binary.
+    a mention that is too long or binary.
 
     Args:
         stream: the table.

@@ -40,7 +40,7 @@ def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
     """Collect the scripts in which a tokenizer has pieces of words, not only letters.
 
     Japanese kana are one script here: a tokenizer with pieces of one of them knows both. Latin always counts as
-      known.
+    known.
     """
     decoder = tokenizer.decoder
     pieces: Counter[str] = Counter()

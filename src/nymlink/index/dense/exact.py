@@ -38,8 +38,7 @@ def nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
     """Find the k vectors of largest inner product with each query, best first; ties by ascending row.
 
     The whole similarity matrix is never made: each block keeps only scores above the k-th best so far. Stored
-      vectors
-    are read once for every 512 queries, from the mapped file, and converted to float32 a block at a time.
+    vectors are read once for every 512 queries, from the mapped file, and converted to float32 a block at a time.
 
     Args:
         queries: float32 (Q, D).

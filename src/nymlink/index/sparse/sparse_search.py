@@ -183,8 +183,7 @@ class SparseSearch:
         """Compute the cosine of each entry with its query: float32 (n).
 
         The texts of the entries are inverted like those of a shard, but every feature gets a salt of its query: a
-          text
-        then shares features only with its own query, and one product serves all queries.
+        text then shares features only with its own query, and one product serves all queries.
 
         Args:
             vectors: the unit vectors of Q queries.

@@ -54,8 +54,7 @@ class StoredContent:
         """Describe vectors, float16 (E, D).
 
         The name is made from the fingerprint: a new release of a vocabulary does not disturb searches of the old
-          one, and
-        equal vectors are uploaded once.
+        one, and equal vectors are uploaded once.
         """
         count, width = vectors.shape
         digest = xxhash.xxh3_128(f"{count} {width} ".encode())

@@ -25,7 +25,7 @@ _PARSED: Final = 32
 """Most bytes of Python values per byte of JSON: ``{"":0}`` and the like."""
 
 _LARGE: Final = 4096
-"""Bytes of a large request, with its query."""
+"""Bytes of body and query from which a request counts as large."""
 
 _LARGE_AT_ONCE: Final = 2
 """Number of large requests at the same time; small ones are answered between them."""
