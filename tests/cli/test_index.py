@@ -78,4 +78,4 @@ def test_weights_are_not_thrown_away_by_a_command_that_sets_nothing(run: Run, bu
     assert refused.exit_code == 2
     assert "nymlink index info" in refused.stderr
     assert run("index", "info", tmp_path / "i").stdout == before
-    assert "Set how an index joins its searches, or where its encoder is" in run("index", "set", "--help").stdout
+    assert "Set the fusion of an index, or the place of its encoder" in run("index", "set", "--help").stdout

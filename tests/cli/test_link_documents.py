@@ -167,7 +167,7 @@ def test_a_blank_context_is_none(run: Run, built: Path, reranker: Path, context:
         (["--file", "x", "--rerank", "x"], "--rerank goes by the text around a mention"),
         (["MI", "fever", "--context", "MI"], "give one MENTION"),
         (["--corpus", "x", "--context", "MI"], "give one MENTION"),
-        (["MI", "--input-format", "table"], "says how a --corpus is read"),
+        (["MI", "--input-format", "table"], "is the format of a --corpus"),
         (["--corpus", "x", "--column", "1"], "--column goes with a table as input"),
         (["--corpus", "x", "--rerank", "x", "--target-precision", "0.9"], "give one of them"),
     ],

@@ -45,7 +45,7 @@ def test_a_language_means_its_regions_as_when_the_vocabulary_is_built(run: Run, 
 
 def test_what_cannot_be_is_said_and_nothing_is_written(run: Run, built: Path, tmp_path: Path) -> None:
     for options, message in (
-        ((), "say what to keep: --branch, --semantic-type"),
+        ((), "give a condition: --branch, --semantic-type"),
         (("--kind", "synonym"), "'synonym' is not one of"),
         (("--semantic-type", "drug"), "no semantic type 'drug' in the vocabulary; there are: disease, phenotype"),
         (("--branch", "Y:1"), "no concept 'Y:1' in the vocabulary"),

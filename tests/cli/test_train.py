@@ -112,7 +112,7 @@ def test_an_interrupted_training_says_how_to_go_on_and_does(
     interrupt_next_step()
     stopped = sap()
     assert stopped.exit_code == 130
-    assert stopped.stderr == "stopped after step 1 of 2; the same command goes on from there\n"
+    assert stopped.stderr == "stopped after step 1 of 2; the same command continues from there\n"
     assert "2 steps" in sap().stdout
     assert "2 steps" in sap().stdout  # nothing is left to be done
     refused = sap(margin=0.3)
@@ -135,7 +135,7 @@ def test_stages_say_what_each_made_and_goes_on(
     interrupt_next_step()
     stopped = run("train", "stages", "--recipe", tmp_path / "xl.toml", "-o", tmp_path / "xl")
     assert stopped.exit_code == 130
-    assert stopped.stderr == "1-sap: stopped after step 1 of 2; the same command goes on from there\n"
+    assert stopped.stderr == "1-sap: stopped after step 1 of 2; the same command continues from there\n"
     result = run("train", "stages", "--recipe", tmp_path / "xl.toml", "-o", tmp_path / "xl")
     assert result.exit_code == 1, result.stderr  # a line of the translations was left out
     assert result.stdout.splitlines() == [

@@ -44,7 +44,7 @@ def test_a_dump_that_breaks_off(run: Run, tmp_path: Path) -> None:
     build = ("xlbel", "build", dump, "--concept-table", table, "-o", tmp_path / "es_test.txt")
     broken = run(*build)
     assert broken.exit_code == 1
-    assert "what is before it was used; run this again with the whole dump" in broken.stderr
+    assert "the part before it was used; run this again with the whole dump" in broken.stderr
     kept = (tmp_path / "es_test.txt").read_text(encoding="utf-8")
     assert len(kept.splitlines()) == 2
     dump.write_bytes(whole)

@@ -93,7 +93,7 @@ def test_one_that_lacks_something_is_refused(name: str) -> None:
 
 def test_trees_over_features_that_there_are_not_are_refused() -> None:
     trees = Trees(np.array([[len(NAMES)]]), np.zeros((1, 1), np.float32), np.zeros((1, 2), np.float32))
-    with pytest.raises(ValueError, match="features that there are not"):
+    with pytest.raises(ValueError, match="use unknown features"):
         Ranker(trees, "")
 
 

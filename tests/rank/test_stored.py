@@ -66,7 +66,7 @@ def test_it_is_stored_in_one_step(saved: Path, tmp_path: Path) -> None:
 
 def test_it_is_not_stored_where_scores_are_others(saved: Path, tmp_path: Path) -> None:
     before = (saved / "manifest.json").read_bytes()
-    with pytest.raises(StoreError, match="joined in another way meanwhile: run `nymlink train rank` again"):
+    with pytest.raises(StoreError, match="its fusion has changed since: run `nymlink train rank` again"):
         store_ranker(saved, RANKER, fusion=other_fusion())
     assert (saved / "manifest.json").read_bytes() == before
     with pytest.raises(StoreError, match="no such index"):

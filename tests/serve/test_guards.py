@@ -52,7 +52,7 @@ def test_a_browser_keeps_the_token_that_a_page_asked_for() -> None:
         for path in ("/", "/concept/toy/T:3", "/docs"):
             answer = client.get(path, headers=browser)
             assert answer.status_code == 401
-            assert "wants a token" in answer.text
+            assert "requires a token" in answer.text
         assert client.post("/session", headers={"Authorization": "Bearer wrong"}).status_code == 401
         answer = client.post("/session", headers={"Authorization": "Bearer first-token"})
         assert answer.status_code == 204

@@ -189,7 +189,7 @@ def test_a_dump_that_breaks_off_is_read_on(
         assert 0 < counts.pages < expected.pages
         assert output.read_text(encoding="utf-8")
         assert problems.last is not None
-        assert "what is before it was used" in problems.last.outcome
+        assert "the part before it was used" in problems.last.outcome
         assert output.with_name("xx_test.txt.state").exists()
     dump.write_bytes(whole)
     assert build_benchmark(dump, table, output, sample=30) == expected

@@ -1,4 +1,4 @@
-"""Run a job: cut rows into shards, and give these to workers of an engine."""
+"""Run a job: cut rows into shards, and give them to workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nymlink.linking.inputs import UnknownScripts
 from nymlink.tables.shards import Shard
 
 SHARD_ROWS: Final = 5000
-"""Rows of a shard: some ten seconds of work, which is what is lost with a worker."""
+"""Rows per shard: some ten seconds of work, lost if a worker dies."""
 
 KIND: Final = "bulk job"
 
@@ -46,27 +46,26 @@ def run_job(
     progress: bool = False,
     problems: Problems | None = None,
 ) -> JobReport:
-    """Do a task with every row of many files, or go on with a job that was killed; a finished one is not changed.
+    """Process every row of many files, or continue a killed job; a finished job is not changed.
 
-    The parts that are written are the same to the byte for any number of workers, and however often the job was
-    killed, as long as the machines are of one kind.
+    The parts are the same to the byte for any number of workers and any number of kills, on machines of one kind.
 
     Args:
-        inputs: files of rows (Parquet, JSON lines, delimited text, PubTator), and folders of such.
+        inputs: files of rows (Parquet, JSON lines, delimited text, PubTator), and folders of such files.
         output: the folder to write.
         task: what to do.
-        workers: processes that work, each on one core, on Ray; 0: none but this process, without Ray; ``None``:
-            one for each core that there is, or for each share of a GPU.
-        address: of a Ray cluster, as Ray is told it: ``"auto"`` for the one that this machine is of; ``None`` for
-            a Ray of its own on this machine.
-        gpus: the share of a GPU that each worker has.
-        column: the column of tables with what is asked of; ``None`` for that of the task.
+        workers: processes of one core each, on Ray; 0: only this process, without Ray; ``None``: one per core, or
+            one per share of a GPU.
+        address: of a Ray cluster, in Ray's notation: ``"auto"`` for the cluster of this machine; ``None`` for a
+            new Ray on this machine.
+        gpus: the share of a GPU per worker.
+        column: the column of tables with mentions, names or texts; ``None`` for the default of the task.
         further: the columns of tables with ``id`` and ``language``.
-        format: of all files; ``None``: told by the content of each.
-        shard_rows: rows of a part.
-        restart: replace a job in the output folder instead of going on with it.
+        format: of all files; ``None``: recognised by the content of each.
+        shard_rows: rows per part.
+        restart: replace a job in the output folder instead of continuing it.
         progress: whether to show progress when standard error is a terminal.
-        problems: receives the first rows that cannot be used, at most 20 of each part.
+        problems: receives the first unusable rows, at most 20 per part.
 
     Raises:
         InputError: the input cannot be used, the output folder holds another job, there is no such cluster, or a
@@ -110,10 +109,10 @@ def run_job(
 
 
 def _require_outside(output: Path, inputs: Iterable[str | Path]) -> None:
-    """Check that the output is in no input folder, where the next run would take its parts for input.
+    """Check that the output is in no input folder: the next run would read its parts as input.
 
     Raises:
-        OutputError: it is.
+        OutputError: it is in an input folder.
     """
     places = {output.resolve(), *output.resolve().parents}
     if inside := [given for given in inputs if Path(given).resolve() in places]:
@@ -121,7 +120,7 @@ def _require_outside(output: Path, inputs: Iterable[str | Path]) -> None:
 
 
 class _Run:
-    """One run of a job: what is done so far."""
+    """One run of a job, with its progress."""
 
     def __init__(
         self,
@@ -146,11 +145,11 @@ class _Run:
 
     @property
     def remaining(self) -> list[Shard]:
-        """Shards that are not done."""
+        """Shards to do."""
         return [shard for shard in self._shards if shard.number not in self._before.keys() | self._reports.keys()]
 
     def do(self, workers: Workers[Shard, ShardReport]) -> None:
-        """Do the shards that are not done.
+        """Do the remaining shards.
 
         Raises:
             NymlinkError: a shard cannot be done.
@@ -192,7 +191,7 @@ class _Run:
         self._folder.finish({**self._before, **done}, {"counts": self._counts.to_dict()})
 
     def report(self) -> JobReport:
-        """Report what all runs have done, and how fast the workers of this one were."""
+        """Report the results of all runs, and the speed of the workers of this one."""
         if not self._reports:
             return JobReport(self._counts, len(self._shards), done_before=len(self._before))
         return JobReport(
@@ -212,10 +211,10 @@ class _Run:
         )
 
     def _take(self, report: ShardReport) -> None:
-        """Take the report of a shard.
+        """Record the report of a shard.
 
         Raises:
-            NymlinkError: it could not be done.
+            NymlinkError: the shard could not be done.
         """
         if report.failure is not None or report.part is None:
             place = f"on {report.worker.partition(':')[0]}"

@@ -1,4 +1,4 @@
-"""What became of the rows of a job, and how fast each worker was."""
+"""Counts of rows and speeds of workers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Counts:
 
     Attributes:
         rows: rows of the input.
-        rejected: those that could not be used, which say why in the column ``error``.
+        rejected: unusable rows, with the reason in the column ``error``.
         mentions: mentions linked or found, or names encoded.
-        nil: those that mean no concept, or have a vector of zeros.
+        nil: NIL mentions, or names with a vector of zeros.
         written: rows of the output.
     """
 
@@ -51,13 +51,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A row that could not be used, or something in a row: where it is, and why.
+    """An unusable row, or an unusable part of a row, with its place and the reason.
 
     Attributes:
         source: name of the file.
         row: number of the row.
         message: what is wrong.
-        kept: whether the row is used all the same.
+        kept: whether the rest of the row is used.
     """
 
     source: str
@@ -68,17 +68,17 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardReport:
-    """What a worker says of a shard.
+    """A worker's report of a shard.
 
     Attributes:
         shard: its number.
         worker: the worker: its host and process.
         part: record of its part, with the counts of its rows; ``None`` if it could not be done.
-        seconds: how long it took.
-        cpu_seconds: how long its process computed meanwhile, on any number of cores.
-        memory: bytes that the worker has in memory, without what it maps of files.
-        rejections: the first rows that could not be used.
-        warnings: counts to warn of, once for all shards.
+        seconds: duration.
+        cpu_seconds: CPU time of the process, over all cores.
+        memory: bytes of the worker in memory, without mapped files.
+        rejections: the first unusable rows.
+        warnings: counts for warnings, given once for all shards.
         failure: why the shard could not be done; ``None`` if it was.
     """
 
@@ -94,20 +94,19 @@ class ShardReport:
 
     @property
     def counts(self) -> Counts:
-        """Counts of its rows."""
         return Counts() if self.part is None else Counts.of(self.part)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """What a worker did in this run.
+    """The work of a worker in this run.
 
     Attributes:
         worker: its host and process.
         counts: of its shards.
-        seconds: how long it worked.
-        cpu_seconds: how long its process computed meanwhile.
-        memory: the most bytes that it had in memory after a shard.
+        seconds: duration of its work.
+        cpu_seconds: CPU time of its process.
+        memory: the most bytes in memory after a shard.
     """
 
     worker: str
@@ -118,22 +117,22 @@ class WorkerReport:
 
     @property
     def rate(self) -> float:
-        """Mentions or names a second."""
+        """Mentions or names per second."""
         return self.counts.mentions / self.seconds if self.seconds else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What became of a job.
+    """The report of a job.
 
     Attributes:
-        counts: of all shards, those of earlier runs included.
-        shards: how many shards there are.
-        done_before: how many of them an earlier run had done.
-        seconds: how long this run took, from its start.
-        start_seconds: how much of that was before a worker began with a shard.
-        work_seconds: how much was from there to the last shard.
-        workers: what each worker did in this run.
+        counts: of all shards, including earlier runs.
+        shards: number of shards.
+        done_before: number of shards done by earlier runs.
+        seconds: duration of this run.
+        start_seconds: time until the first worker began a shard.
+        work_seconds: time from there to the end of the last shard.
+        workers: the work of each worker in this run.
     """
 
     counts: Counts
@@ -146,7 +145,7 @@ class JobReport:
 
     @property
     def rate(self) -> float:
-        """Mentions or names a second, by all workers of this run."""
+        """Mentions or names per second, by all workers of this run."""
         done = sum(worker.counts.mentions for worker in self.workers)
         return done / self.work_seconds if self.work_seconds else 0.0
 
@@ -155,7 +154,7 @@ class JobReport:
 
 
 def worker_reports(reports: Iterable[ShardReport]) -> tuple[WorkerReport, ...]:
-    """Add up the reports of shards by their workers, in the order of their names."""
+    """Add up the reports of shards by worker, sorted by name."""
     by_worker: dict[str, list[ShardReport]] = {}
     for report in reports:
         by_worker.setdefault(report.worker, []).append(report)

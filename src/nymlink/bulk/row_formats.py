@@ -53,7 +53,7 @@ class Row:
 
 
 _LONGEST: Final = 1 << 22
-"""Characters of a text at most: what is longer is no text of one document."""
+"""Most characters of a text; a longer one is no single document."""
 
 
 def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
@@ -62,7 +62,7 @@ def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
     Args:
         number: of the row.
         values: column → cell.
-        columns: those that are read.
+        columns: the columns to read.
     """
     id = None if columns.id is None else _text(values.get(columns.id)) or None
     language = "" if columns.language is None else _text(values.get(columns.language))
@@ -114,7 +114,7 @@ def _read_pubtator(shard: Shard) -> Iterator[tuple[int, Document | str]]:
     }
     problems = shard_problems(shard)
     with tempfile.TemporaryDirectory(prefix="nymlink-") as folder:
-        # The reader reads files.
+        # The reader needs a file.
         path = Path(folder) / "shard"
         path.write_bytes(b"\n" + content)
         try:
@@ -122,7 +122,7 @@ def _read_pubtator(shard: Shard) -> Iterator[tuple[int, Document | str]]:
                 number = line_of.get(document.id, shard.line)
                 yield number, document
         except InputError as error:
-            # No document of the shard can be used: the problems say why of each.
+            # Every document of the shard is unusable: the problems name the reasons.
             if not problems.rejected:
                 problems.reject(path, 1, error.message)
     yield from rejected_rows(shard, problems)

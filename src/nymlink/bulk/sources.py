@@ -1,4 +1,4 @@
-"""Find the files of a job, tell their formats and columns, and cut them into shards."""
+"""Find the files of a job, recognise their formats and columns, and cut them into shards."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def open_sources(
     further: Mapping[str, str],
     format: str | None = None,
 ) -> list[Source]:
-    """Tell the format and the columns of each file.
+    """Recognise the format and the columns of each file.
 
     Args:
-        inputs: files, and folders that stand for the files in them, in order.
-        column: the column of tables with what is asked of.
+        inputs: files, and folders whose files are used in order.
+        column: the column of tables with mentions, names or texts.
         given: whether the user named it.
         further: the columns with ``id`` and ``language``.
-        format: of all files; ``None``: told by the content of each.
+        format: of all files; ``None``: recognised by the content of each.
 
     Raises:
-        InputError: a file is missing, empty, or without a column that was named.
+        InputError: a file is missing, empty, or lacks a named column.
         UnknownNameError: there is no such format.
     """
     if format is not None and format not in ROW_FORMATS:
@@ -60,7 +60,7 @@ def open_sources(
 
 
 def cut_sources(sources: Sequence[Source], rows: int) -> Iterator[Shard]:
-    """Cut files into shards of at most so many rows: the same for the same files, whoever works on them.
+    """Cut files into shards of at most so many rows, the same on every machine.
 
     Raises:
         InputError: a file cannot be read.
@@ -125,6 +125,6 @@ def _source(name: str, format: ShardFormat, column: str, further: Mapping[str, s
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Give columns of the same name their 1-based numbers as names: only these tell them apart."""
+    """Rename columns of the same name to their 1-based numbers."""
     counts = Counter(names)
     return tuple(str(place) if counts[name] > 1 else name for place, name in enumerate(names, start=1))

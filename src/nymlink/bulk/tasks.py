@@ -1,4 +1,4 @@
-"""What bulk jobs do with rows: link, annotate, encode."""
+"""The tasks of bulk jobs: link, annotate, encode."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from nymlink.tables.cells import mention_fault
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a row was answered with.
+    """The answer to a row.
 
     Attributes:
-        rows: values of the columns of the work: a row of the output each.
-        mentions: how many mentions or names they are of.
-        nil: how many of these mean no concept, or have a vector of zeros.
+        rows: values of the columns of the work, one tuple per row of the output.
+        mentions: number of mentions or names.
+        nil: number of NIL mentions, or of names with a vector of zeros.
         error: why there is no answer; ``None`` if there is one.
     """
 
@@ -46,7 +46,7 @@ class Answer:
 
 
 class Work(Protocol):
-    """A task with all that it needs loaded.
+    """A task with everything loaded.
 
     Attributes:
         schema: the columns of its answers, among them ``document_id`` or ``id`` for the id of the row.
@@ -60,18 +60,18 @@ class Work(Protocol):
         """Answer rows, in their order.
 
         Raises:
-            Exception: one of them cannot be answered.
+            Exception: a row cannot be answered.
         """
         ...
 
 
 class Task(Protocol):
-    """Something to do with rows; can be pickled.
+    """A task on rows; can be pickled.
 
     Attributes:
         command: its name.
-        column: the column of tables that is read unless another is named.
-        unit: what is counted, in the plural.
+        column: the default column of tables.
+        unit: the noun of its counts, in the plural.
         folders: folders that every worker must see.
     """
 
@@ -88,16 +88,16 @@ class Task(Protocol):
     def folders(self) -> tuple[str, ...]: ...
 
     def open(self) -> Work:
-        """Load what the work needs, once for each worker.
+        """Load everything the work needs, once per worker.
 
         Raises:
-            NymlinkError: something of it is missing, damaged or of no use.
+            NymlinkError: something is missing, damaged or unusable.
         """
         ...
 
 
 def answer_all(work: Work, rows: Sequence[Row]) -> list[Answer]:
-    """Answer rows; those that cannot be answered say why, and take no other with them.
+    """Answer rows; a row that cannot be answered gets an error and does not affect others.
 
     Raises:
         NymlinkError: the work itself is damaged, or cannot be written.
@@ -113,11 +113,11 @@ def _answered(work: Work, rows: Sequence[Row]) -> list[Answer]:
         return list(work.answers(rows))
     except (MemoryError, OutputError, StoreError):
         raise
-    # Whatever a row does to a library of others, the rows beside it are answered.
+    # A row can raise any error in another library; the other rows are still answered.
     except Exception as error:
         if len(rows) == 1:
             return [Answer(error=_message(error))]
-    # Halves, and halves of these: a row that fails costs a few calls more, not one for each row.
+    # Halve repeatedly: a failing row costs a few more calls, not one per row.
     middle = len(rows) // 2
     return _answered(work, rows[:middle]) + _answered(work, rows[middle:])
 
@@ -129,11 +129,11 @@ def _message(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexTask:
-    """A task whose unit of work is a mention, linked by an index.
+    """A task that links mentions with an index.
 
     Attributes:
         index: the folder of the index.
-        encoder: where the encoder of the index is, if it was moved.
+        encoder: the place of the index's encoder, if it was moved.
     """
 
     index: str
@@ -143,7 +143,6 @@ class IndexTask:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The index."""
         return (self.index,)
 
     @property
@@ -176,7 +175,7 @@ class LinkTask(IndexTask):
 
         Raises:
             StoreError: the index is missing, damaged or of another version, or needs another encoder.
-            InputError: the settings ask for what the index cannot give.
+            InputError: the settings do not suit the index.
         """
         return _Linking(self)
 
@@ -184,7 +183,7 @@ class LinkTask(IndexTask):
 class _Linking:
     def __init__(self, task: LinkTask) -> None:
         index = Index.load(task.index, encoder=task.encoder)
-        # Now, and not at the first query: what is missing is to be said before any work.
+        # Load the encoder now, not at the first query, so that errors come before any work.
         index.load_encoder()
         index.verify()
         self._linker = Linker(
@@ -207,7 +206,7 @@ class _Linking:
 
 
 def _document(row: Row) -> Document:
-    """Make a document of a row.
+    """Make a document from a row.
 
     Raises:
         InputError: its mention is too long.
@@ -233,11 +232,11 @@ class AnnotateTask(IndexTask):
     column = "text"
 
     def open(self) -> Work:
-        """Open the index, and the table of its names, from the cache of the machine or made anew.
+        """Open the index, and the table of its names from the cache of the machine, or make the table.
 
         Raises:
             StoreError: the index is missing, damaged or of another version, or needs another encoder.
-            UnknownNameError, InputError, MissingExtraError: the settings ask for what is not there.
+            UnknownNameError, InputError, MissingExtraError: the settings cannot be met.
         """
         return _Annotating(self)
 
@@ -279,14 +278,14 @@ class EncodeTask:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folder of the encoder, where it is one."""
+        """The folder of the encoder, if it is one."""
         return (self.encoder,) if Path(self.encoder).is_dir() else ()
 
     def open(self) -> Work:
         """Load the encoder.
 
         Raises:
-            InputError, StoreError, UnknownNameError, MissingExtraError: as of
+            InputError, StoreError, UnknownNameError, MissingExtraError: see
                 :meth:`~nymlink.encode.encoder.Encoder.load`.
         """
         return _Encoding(self)

@@ -1,4 +1,4 @@
-"""A worker: does shards one after the other, and writes the part of each, whichever engine gives it them."""
+"""A worker of any engine: does shards one after the other, and writes the part of each."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from nymlink.tables.arrow import arrow_table
 from nymlink.tables.shards import Shard
 
 _SHOWN: Final = 20
-"""Rejected rows of a shard that are reported one by one."""
+"""Most rejected rows of a shard in its report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkOrder:
-    """What a worker must know of a job; can be pickled.
+    """A worker's instructions; can be pickled.
 
     Attributes:
         task: what to do.
-        work: digest of the identity of its work, as the driver opened it.
+        work: digest of the identity of the work, computed by the driver.
         folder: the output.
     """
 
@@ -47,7 +47,7 @@ class WorkOrder:
     folder: JobFolder
 
     def open(self) -> Worker:
-        """Make the worker of a process, and load what it needs."""
+        """Make the worker of a process, with everything loaded."""
         return Worker(self)
 
 
@@ -56,7 +56,7 @@ class Worker:
 
     Args:
         order: the job.
-        work: the task, where it is open already.
+        work: the task, if it is already open.
     """
 
     def __init__(self, order: WorkOrder, work: Work | None = None) -> None:
@@ -67,11 +67,11 @@ class Worker:
             self._work = order.task.open() if work is None else work
             self._check()
         except NymlinkError as error:
-            # Said when there is a shard to do: an engine would start a worker that fails at its start again.
+            # Reported with the first shard: an engine would restart a worker that fails at its start.
             self._failure = str(error)
 
     def do(self, shard: Shard) -> ShardReport:
-        """Do a shard; the report says what hindered that."""
+        """Do a shard; the report has the reason of a failure."""
         if self._failure is not None:
             return ShardReport(shard=shard.number, worker=self._name, failure=self._failure)
         try:
@@ -86,8 +86,8 @@ class Worker:
         start, cpu_start = time.perf_counter(), time.process_time()
         path, _ = split_part(Path(shard.source.path))
         if path.exists() and not path.is_file():
-            # A pipe would keep the worker waiting for ever.
-            raise InputError("is no file any more: give --restart to begin anew", path=path)
+            # Opening a pipe would block the worker for ever.
+            raise InputError("is no longer a file: give --restart to start again", path=path)
         counted = (TruncationCounts(), UnknownScripts())
         with counted[0].collected(), counted[1].collected(), warnings.catch_warnings(action="ignore"):
             rows = sorted(read_rows(shard), key=lambda row: row.number)
@@ -139,10 +139,10 @@ class Worker:
         )
 
     def _check(self) -> None:
-        """Check that this machine has what the job is of.
+        """Check that this machine has the index or encoder of the job.
 
         Raises:
-            StoreError: it has something else, or does not see the output.
+            StoreError: it has another one, or does not see the output.
         """
         if json_digest(self._work.identity) != self._order.work:
             raise StoreError(
@@ -158,11 +158,11 @@ class Worker:
 
 
 def part_schema(answers: pa.Schema) -> pa.Schema:
-    """Return the columns of a part: where a row is from, its answer, and why it has none."""
+    """Return the columns of a part: the source of a row, its answer, and its error."""
     return pa.schema([("source", pa.string()), ("row", pa.int64()), *answers, ("error", pa.string())])
 
 
 def _memory() -> int:
-    """Measure the bytes that this process has for itself in memory, without what it shares by mapping files."""
+    """Measure the private bytes of this process in memory, without shared mapped files."""
     used = psutil.Process().memory_info()
     return int(used.rss - getattr(used, "shared", 0))

@@ -18,8 +18,8 @@ def main() -> None:
         print("Error: standard output is closed", file=sys.stderr)
         sys.exit(2)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Links are UTF-8 whatever the terminal's settings. Bytes that were not UTF-8 go out as they came in, but
-        # visible on a terminal, which could take them for a command.
+        # Links are UTF-8, independent of the terminal's settings. Bytes outside UTF-8 are written unchanged,
+        # except on a terminal, which could take them for a command.
         if sys.stdout.isatty():
             sys.stdout = EscapingWriter(sys.stdout.detach(), encoding="utf-8", line_buffering=True)
         else:

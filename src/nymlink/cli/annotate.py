@@ -61,13 +61,13 @@ _OPTIONS: Final = (
     click.option(
         "--detector",
         metavar="NAME",
-        help="What finds mentions: dictionary; given, those that documents come with; spacy:MODEL; hf:MODEL.  "
+        help="Source of mentions: dictionary; given, the mentions of the documents; spacy:MODEL; hf:MODEL.  "
         "[default: dictionary]",
     ),
     click.option(
         "--language",
         metavar="CODE",
-        help="Language of texts and names, by whose rules words are compared; any for all names, word for word.  "
+        help="Language of texts and names, for the comparison of words; any for all names, word for word.  "
         "[default: en]",
     ),
     click.option(
@@ -127,42 +127,42 @@ def annotator_options(command: Callable[..., None]) -> Callable[..., None]:
 _STREAM: Final = Path("-")
 
 _LOOKED_AT: Final = 64
-"""First documents by which it is told whether documents come with mentions: some have none."""
+"""Number of first documents checked for mentions: some documents have none."""
 
 
 @click.command(cls=GroupedCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="Annotate this text. Repeatable.")
 @click.option(
-    "--index", type=click.Path(path_type=Path), help="The index to look for; without it the embedded default."
+    "--index", type=click.Path(path_type=Path), help="Index with the names; if not given, the embedded default."
 )
 @click.option(
     "--input-format",
     type=click.Choice([PLAIN, JSON_LINES, *CORPUS_FORMATS.names()]),
-    help="Format of the files; told by the content of each if not given.",
+    help="Format of the files; recognised by the content if not given.",
 )
 @annotator_options
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
-    help=f"Leave out mentions of less confidence.  [default: {MIN_CONFIDENCE}]",
+    help=f"Leave out mentions with a lower confidence.  [default: {MIN_CONFIDENCE}]",
 )
-@click.option("--processes", type=click.IntRange(min=1), help="Processes that annotate; one a core if not given.")
+@click.option("--processes", type=click.IntRange(min=1), help="Number of processes; one per core if not given.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write (for brat, folder); without it standard output.",
+    help="File to write (for brat, folder); standard output if not given.",
 )
 @click.option(
     "--format",
     type=click.Choice(LINK_FORMATS.names()),
-    help="Format of the output. Without it: by the ending of --output; else table for a terminal, else jsonl.",
+    help="Format of the output. If not given: by the ending of --output; else table for a terminal, else jsonl.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with a run to the same --output that was killed: no document is annotated twice, or left out.",
+    help="Continue a killed run to the same --output; each document is annotated exactly once.",
 )
 def annotate(
     files: tuple[Path, ...],
@@ -177,26 +177,26 @@ def annotate(
 ) -> None:
     """Find mentions of concepts in texts, and link them.
 
-    FILE is a text, a file of JSON lines with "id" and "text", a corpus in any known format, or a folder of such;
-    without one, and without --text, standard input is one text. Every name of the index is looked for, whatever
-    the order and the forms of its words, with abbreviations that a text defines. Nothing is learned: any
-    vocabulary will do. Mentions that a corpus comes with are linked as they are, unless --detector says otherwise.
+    FILE is a text, a file of JSON lines with "id" and "text", a corpus in any known format, or a folder of such
+    files; without FILE and --text, standard input is one text. All names of the index are found, in any order and
+    form of their words, also as abbreviations defined in the text. No training is needed. Mentions of an
+    annotated corpus are linked unchanged, unless --detector is given.
 
-    Each mention has a confidence, and flags for what its sentence says of it: negated, of the family,
-    hypothetical, historical. Documents are read, annotated and written as they come, so there may be millions.
+    Each mention has a confidence, and flags from its sentence: negated, of the family, hypothetical, historical.
+    Documents are read, annotated and written one by one, so there may be millions.
 
     \b
-    A text, and what is found in it:
+    A text:
       nymlink annotate --text "No seizures, but short and broad thumbs."
       nymlink annotate letter.txt --format jsonl
 
     \b
-    Many abstracts, on all cores; a run that was killed goes on:
+    Many abstracts, on all cores; --resume continues a killed run:
       nymlink annotate abstracts.jsonl --index hpo-index -o mentions.jsonl
       nymlink annotate abstracts.jsonl --index hpo-index -o mentions.jsonl --resume
 
     \b
-    A part of a vocabulary; phrases that no name is:
+    A part of a vocabulary; also phrases that are not exact names:
       nymlink annotate abstracts.jsonl --index hpo-index --branch HP:0000118 -o phenotypes.tsv
       nymlink annotate letter.txt --index hpo-index --fuzzy
     """
@@ -211,7 +211,7 @@ def annotate(
     # A pipe or a device cannot be written again.
     is_stream = output is not None and output.exists() and not (output.is_file() or output.is_dir())
     if resume and (output is None or is_stream):
-        raise click.UsageError("--resume goes on with a file: give --output")
+        raise click.UsageError("--resume continues a file: give --output")
     given = [*(file for file in files if file != _STREAM), index]
     if output is not None and LINK_FORMATS.get(format).target == "folder":
         require_free_folder(output)
@@ -253,7 +253,7 @@ def annotate(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A run over documents, and how it is written."""
+    """A run over documents, with its output."""
 
     annotator: Annotator
     documents: Iterator[Document]
@@ -262,7 +262,7 @@ class _Run:
 
     @property
     def info(self) -> LinksInfo:
-        """What is known of the links before the first one."""
+        """Facts about the links, known before the first one."""
         index, settings = self.annotator.index, self.annotator.settings
         return LinksInfo(
             # The confidences of the dictionary are no measured probabilities.
@@ -278,7 +278,7 @@ class _Run:
     def write(
         self, writer: LinkWriter, stream: TextIO | BinaryIO | None = None, kept: KeptShards | None = None
     ) -> None:
-        """Annotate documents and write what is found; a stream gets each document at once."""
+        """Annotate documents and write the links; a stream gets each document at once."""
         found = annotate_stream(self.annotator, self.documents, processes=self.processes, kept=kept)
         try:
             for document, links in found:
@@ -313,7 +313,7 @@ def _documents(
 
 
 def _described(files: tuple[Path, ...], index: Path | None, settings: AnnotatorSettings) -> dict[str, Any]:
-    """List what a run depends on: one that is resumed must be of the same."""
+    """List the settings and input of a run; a resumed run must have the same."""
     return {
         "input": [[str(file), file.stat().st_size if file.is_file() else None] for file in files],
         "index": "default" if index is None else sha256(index / MANIFEST),

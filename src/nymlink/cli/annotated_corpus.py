@@ -1,4 +1,4 @@
-"""The annotated corpus that several commands read: its options, and the corpora that may stand beside it."""
+"""The annotated corpus of several commands, and further corpora of the same kind."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from nymlink.tables.foreign_formats import describe_format
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedCorpus:
-    """A corpus as it is named on the command line.
+    """A corpus named on the command line.
 
     Attributes:
         path: file or folder.
-        format: its format; ``None`` where its content tells it.
+        format: its format; ``None`` to recognise it by its content.
         columns: in a table, the headers of columns.
         types: types of the mentions that count; ``None`` for all.
-        language: code of the language of mentions that state none; ``None`` if it is unknown.
-        offsets: what its offsets count.
+        language: default language code of mentions; ``None`` if it is unknown.
+        offsets: unit of its offsets.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class AnnotatedCorpus:
         return read_corpus(self.path, format=self.format, options=options, problems=problems)
 
     def read_other(self, path: Path, problems: Problems) -> Corpus:
-        """Read another corpus, in a format told by its content, by the same columns where it is a table.
+        """Read another corpus, in a recognised format; tables with the same columns.
 
         Raises:
             InputError: it cannot be read.
@@ -66,12 +66,12 @@ class AnnotatedCorpus:
 
 
 def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument CORPUS with the options of how it is read, given to the command as ``corpus``."""
+    """Add the argument CORPUS and its options, given to the command as ``corpus``."""
     return click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS")(corpus_options(command))
 
 
 def corpus_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of how a corpus is read, and make the command's ``corpus`` an :class:`AnnotatedCorpus`."""
+    """Add the options for reading a corpus, and make the command's ``corpus`` an :class:`AnnotatedCorpus`."""
 
     @wraps(command)
     def with_corpus(

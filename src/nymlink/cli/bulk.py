@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
 import click
 
@@ -29,7 +29,6 @@ from nymlink.cli.option_groups import GroupedCommand
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
 from nymlink.jobs.job_folder import PARTS
-from nymlink.text.prepare import Composites
 
 bulk = LazyCommands(
     "bulk",
@@ -62,42 +61,41 @@ _OPTIONS: Final = (
     click.option(
         "--column",
         metavar="COLUMN",
-        help="The column of tables with the mention, the text or the name; without it the one called mention, "
-        "text or name.",
+        help="Column of tables with mentions, texts or names; if not given, the one called mention, text or name.",
     ),
     map_column_option("id=note_id (also language=)", "Of tables"),
     input_format_option("the INPUT", tuple(ROW_FORMATS)),
     click.option(
         "--workers",
         type=click.IntRange(min=0),
-        help="Processes that work, each on one core; one a core if not given. 0: none but this one, without Ray.",
+        help="Processes of one core each; one per core if not given. 0: only this process, without Ray.",
     ),
     click.option(
         "--address",
         metavar="ADDRESS",
-        help="The Ray cluster to work on, as Ray is told it: auto for the one that this machine is of. Without it "
-        "this machine alone.",
+        help="Ray cluster, in Ray's notation: auto for the cluster of this machine. If not given, only this "
+        "machine.",
     ),
     click.option(
         "--gpus",
         default=0.0,
         show_default=True,
         type=click.FloatRange(min=0),
-        help="Share of a GPU that each worker has: 1, or 0.5 for two workers on each.",
+        help="Share of a GPU per worker: 1, or 0.5 for two workers per GPU.",
     ),
     click.option(
         "--shard-rows",
         default=SHARD_ROWS,
         show_default=True,
         type=click.IntRange(min=1),
-        help="Rows of a part: what is lost with a worker that dies.",
+        help="Rows per part; a dying worker loses at most one part.",
     ),
     click.option("--restart", is_flag=True, help="Replace a job in the output folder."),
 )
 
 
 def job_options(command: Callable[..., Task]) -> Callable[..., None]:
-    """Make a command that makes a task of its own options one that runs a job."""
+    """Turn a command that makes a task from its options into one that runs a job."""
 
     @wraps(command)
     def run(
@@ -181,12 +179,12 @@ def link(
     top_k: int,
     target_precision: float | None,
     language: str | None,
-    composites: Composites,
+    composites: Literal["given", "always"],
 ) -> Task:
     """Link the mentions of many rows to concepts.
 
-    A row of a table is a mention; a document of PubTator is linked with all mentions that it comes with. The links
-    are those of `nymlink link`.
+    A row of a table is a mention; a document of PubTator is linked with all its mentions. The links are those of
+    `nymlink link`.
 
     \b
     nymlink bulk link table.csv --column diagnosis --index mondo-index -o links
@@ -202,14 +200,14 @@ def link(
 
 
 @click.command(cls=GroupedCommand)
-@click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to look for.")
+@click.option("--index", required=True, type=click.Path(path_type=Path), help="Index with the names.")
 @annotator_options
 @job_options
 def annotate(index: Path, chosen: ChosenSettings) -> Task:
     """Find mentions of concepts in many texts, and link them.
 
-    A row is a text. What is found is that of `nymlink annotate`; mentions that documents come with are linked with
-    --detector given.
+    A row is a text. The links are those of `nymlink annotate`; with --detector given, the mentions of the
+    documents are linked.
 
     \b
     nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated
@@ -228,17 +226,17 @@ def annotate(index: Path, chosen: ChosenSettings) -> Task:
 )
 @click.option(
     "--backend",
-    help="Library that runs the model: onnx or torch; without it onnx where the model has files for it.",
+    help="Library for the model: onnx or torch; if not given, onnx if the model has files for it.",
 )
 @click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of matrix products.")
 @click.option(
-    "--device", help="Device of the encoder: cpu or cuda; without it torch takes a GPU where there is one."
+    "--device", help="Device of the encoder: cpu or cuda; if not given, torch uses a GPU if there is one."
 )
 @job_options
 def encode(encoder: str, backend: str | None, precision: Precision | None, device: str | None) -> Task:
     """Encode many names as vectors of length 1, float32.
 
-    A row of a table is a name. The vector of a name without a word that the encoder knows is of zeros.
+    A row of a table is a name. A name without any known word has a vector of zeros.
 
     \b
     nymlink bulk encode table.csv --column diagnosis -o vectors

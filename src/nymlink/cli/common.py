@@ -19,7 +19,7 @@ _LARGEST_SEED: Final = 2**32 - 1
 
 
 def reported_problems() -> Problems:
-    """Make a list of problems that prints the first few on standard error as they come."""
+    """Make a collector of problems that prints the first few on standard error at once."""
     shown = 0
 
     def show(problem: Problem) -> None:
@@ -34,7 +34,7 @@ def reported_problems() -> Problems:
 
 
 def finish(problems: Problems) -> None:
-    """Print how many places of the input were rejected or mended, and exit with status 1 if any was rejected."""
+    """Print the numbers of rejected and repaired places of the input, and exit with 1 if any was rejected."""
     if problems.repaired:
         click.echo(f"{problems.repaired:,} places in the input were mended and kept", err=True)
     if problems.rejected:
@@ -43,14 +43,14 @@ def finish(problems: Problems) -> None:
 
 
 def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """Check before any work that files can be written, each to a place of its own.
+    """Check before any work that files can be written, each to a different place.
 
     Args:
-        outputs: files to write; ``None`` for one that is not asked for.
-        inputs: files and folders that are read.
+        outputs: files to write; ``None`` for an output that is not requested.
+        inputs: input files and folders.
 
     Raises:
-        OutputError: one cannot be written, or would replace what is read or belongs to a folder of nymlink's.
+        OutputError: one cannot be written, or would replace an input or a file in a folder of nymlink.
         click.UsageError: one would be written twice.
     """
     read, written = list(inputs), set()
@@ -91,9 +91,9 @@ def language_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option(
         "--language",
         metavar="CODE",
-        help="Language of the mentions, for example en, by whose rules spelling is corrected and other forms and "
-        "paraphrases are tried. If not given, the words of each mention tell its language. If a column of the "
-        "table holds it: --map-column language=NAME.",
+        help="Language of the mentions, for example en; its rules correct spelling and try other forms and "
+        "paraphrases. If not given, it is recognised by the words of each mention. For a language column of a "
+        "table: --map-column language=NAME.",
     )(command)
 
 
@@ -121,8 +121,8 @@ def target_precision_option(command: Callable[..., None]) -> Callable[..., None]
     return click.option(
         "--target-precision",
         type=click.FloatRange(0, 1),
-        help="Link only mentions whose confidence is high enough that this share of the links is right, as "
-        "`nymlink calibrate` measured it; others are NIL.",
+        help="Share of right links. Mentions below the confidence that reaches it, as measured by "
+        "`nymlink calibrate`, are NIL.",
     )(command)
 
 
@@ -168,13 +168,13 @@ def offsets_option(command: Callable[..., None]) -> Callable[..., None]:
         type=click.Choice(OFFSET_UNITS),
         default=OFFSET_UNITS[0],
         show_default=True,
-        help="What offsets in the corpus count: Unicode characters, UTF-16 units (Java, JavaScript) or bytes of "
+        help="Unit of offsets in the corpus: Unicode characters, UTF-16 units (Java, JavaScript) or bytes of "
         "UTF-8.",
     )(command)
 
 
 def input_format_option(what: str, names: Sequence[str]) -> Callable[[Any], Any]:
-    """Make the option ``--input-format FORMAT`` of what is read."""
+    """Make the option ``--input-format FORMAT`` for a kind of input."""
     return click.option(
         "--input-format",
         type=click.Choice(names),

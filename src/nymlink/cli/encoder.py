@@ -29,20 +29,20 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 _OPTIONS = (
     click.option(
         "--backend",
-        help="Library that runs the model: onnx or torch; without it onnx where the model has files for it.",
+        help="Library for the model: onnx or torch; if not given, onnx if the model has files for it.",
     ),
     click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of matrix products."),
     click.option(
         "--device",
-        help="Device of the encoder: cpu, cuda or cuda:1; without it torch takes a GPU where there is one.",
+        help="Device of the encoder: cpu, cuda or cuda:1; if not given, torch uses a GPU if there is one.",
     ),
     click.option(
         "--pooling",
         type=click.Choice(get_args(Pooling)),
-        help="How tokens become one vector, instead of what the model's folder says; not for an exported model, "
-        "which pools by itself.",
+        help="Pooling of token vectors, instead of the setting of the model's folder; not for exported models, "
+        "which include it.",
     ),
-    click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to."),
+    click.option("--max-length", type=click.IntRange(min=3), help="Most tokens of a name; longer ones are cut."),
 )
 
 
@@ -74,14 +74,14 @@ def encoder() -> None:
 @click.option(
     "--vocab",
     type=click.Path(path_type=Path),
-    help="Check int8 with this vocabulary; without it with the Human Phenotype Ontology.",
+    help="Vocabulary to check int8; the Human Phenotype Ontology if not given.",
 )
 @click.option(
     "--pooling",
     type=click.Choice(get_args(Pooling)),
-    help="How tokens become one vector, instead of what the model's folder says.",
+    help="Pooling of token vectors, instead of the setting of the model's folder.",
 )
-@click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to.")
+@click.option("--max-length", type=click.IntRange(min=3), help="Most tokens of a name; longer ones are cut.")
 def export(
     model: str,
     output: Path,
@@ -92,7 +92,7 @@ def export(
 ) -> None:
     """Export a model to ONNX Runtime, which needs no torch.
 
-    int8 is refused where recall@1 (concepts of a vocabulary found by their synonyms) falls by more than half a
+    int8 is refused if its recall@1 (concepts of a vocabulary found by their synonyms) is more than half a
     percentage point below that of fp32.
 
     \b
@@ -130,13 +130,13 @@ def export(
     "weights",
     multiple=True,
     type=click.FloatRange(min=0),
-    help="Weight of a model: one for each, in their order; without it all count the same.",
+    help="Weight of a model: one for each, in their order; equal if not given.",
 )
 def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -> None:
     """Average the weights of models trained from the same start, or of a model and its start.
 
-    The mean of an encoder and its start keeps more of what the start knew than the encoder does, where that was
-    trained on a small corpus.
+    After training on a small corpus, the mean of encoder and start keeps more knowledge of the start than the
+    encoder alone.
 
     \b
     nymlink train finetune --base nymlink-mini --corpus train.PubTator.txt --vocab mondo -o tuned
@@ -154,7 +154,7 @@ def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -
 @encoder.command()
 @_loads
 def info(model: str, **options: Any) -> None:
-    """Show what a model is and how it would be run.
+    """Describe a model and how it would be run.
 
     \b
     nymlink encoder info nymlink-mini
@@ -171,18 +171,18 @@ def info(model: str, **options: Any) -> None:
 
 @encoder.command()
 @_loads
-@click.option("--file", required=True, type=click.Path(path_type=Path), help="Names to encode, one a line.")
+@click.option("--file", required=True, type=click.Path(path_type=Path), help="Names to encode, one per line.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NumPy file to write.")
-@click.option("--batch-tokens", type=click.IntRange(min=1), help="Tokens encoded at once, where memory suffices.")
+@click.option("--batch-tokens", type=click.IntRange(min=1), help="Tokens per batch; fewer if memory is short.")
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),
-    help="Folder that keeps vectors of names for the next time; a run that was stopped goes on there.",
+    help="Folder for vectors of names, used by later runs; a stopped run continues there.",
 )
 def encode(model: str, file: Path, output: Path, cache: Path | None, **options: Any) -> None:
     """Encode names: write a NumPy array (float32) with a row of length 1 for each line.
 
-    The row of a blank line, or of one that is rejected, is zeros.
+    The row of a blank or rejected line is zeros.
 
     \b
     nymlink encoder encode nymlink-mini --file names.txt -o vectors.npy

@@ -90,7 +90,7 @@ from nymlink.plot.reliability import draw_reliability
 @click.option(
     "--errors",
     type=click.Path(path_type=Path),
-    help="TSV file to write: every mistake, in random order, where the first lines are a sample.",
+    help="TSV file to write: every mistake, in random order, so that the first lines are a sample.",
 )
 @click.option(
     "--compare",
@@ -111,8 +111,8 @@ def evaluate(
 ) -> None:
     """Measure linking on an annotated corpus.
 
-    Figures are shares of the mentions that have a gold id: by name (a name is right when one of its concepts
-    is), strictly (all of its concepts are), and by distinct concept, as a user sees candidates. Published figures
+    Figures are shares of the mentions with a gold id: by name (a name is right if one of its concepts is),
+    strictly (if all of its concepts are), and by distinct concept, as a user sees candidates. Published figures
     use the dictionary augmented with the training mentions: index such a dictionary, or give --augment.
 
     \b
@@ -121,7 +121,7 @@ def evaluate(
     nymlink evaluate --index medic-index --corpus processed_dev --errors errors.tsv
 
     \b
-    What is found in the texts themselves, not what given mentions are linked to:
+    Mentions found in the texts, instead of links of given mentions:
     nymlink evaluate --index hpo-index --corpus GSC --annotate --json run.json
     """
     if annotating:
@@ -161,11 +161,10 @@ def evaluate(
 
 
 _OF_LINKING: Final = "augmenting training as_published drop_unknown errors compare".split()
-"""Parameters that say how given mentions are linked."""
+"""Parameters for linking given mentions."""
 
 
 def _evaluate_annotation(index: Path, corpus: AnnotatedCorpus, output: Path | None) -> None:
-    """Measure what is found in the texts of a corpus."""
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
@@ -204,12 +203,12 @@ def _write_errors(path: Path, mistakes: Sequence[Mistake]) -> None:
     default=0.9,
     show_default=True,
     type=click.FloatRange(0, 1),
-    help="Share of links that should be right: print the confidence this takes, and how many mentions reach it.",
+    help="Share of right links: print the confidence that reaches it, and the number of such mentions.",
 )
 @click.option(
     "--test",
     type=click.Path(path_type=Path),
-    help="Corpus to measure on, too, without fitting to it.",
+    help="Further corpus for measuring only.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture to write: .pdf, .png or .svg.")
 def calibrate(
@@ -221,12 +220,11 @@ def calibrate(
 ) -> None:
     """Fit the confidences of an index to annotated mentions.
 
-    CORPUS holds development mentions with gold ids: neither the mentions you will report figures on, nor any that
-    were added to the index as names. The calibration is stored in the index; from then on `nymlink link` shows
-    confidences. Figures are of mentions not used to fit (ten-fold cross-validation over documents). Mentions with
-    a misspelt word that has to be guessed are left out. It is also fitted to
-    mentions without an answer: some of the same mentions, as if the vocabulary lacked their concepts, and words
-    and codes that are no names of the vocabulary.
+    CORPUS holds development mentions with gold ids: no mentions of a final evaluation, and none added to the index
+    as names. The calibration is stored in the index; afterwards `nymlink link` shows confidences. Figures are
+    cross-validated (ten folds of documents). Mentions with a guessed correction of a misspelt word are left out.
+    The fit includes unanswerable mentions: some of the same mentions with their concepts left out, and words and
+    codes outside of the vocabulary.
 
     \b
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease

@@ -25,13 +25,13 @@ from nymlink.vocabulary.read import open_vocabulary
 _fusion_option = click.option(
     "--fusion",
     type=click.Choice(list(METHODS)),
-    help="Join searches by their weighted scores, or by ranks; unchanged if not given.",
+    help="Combine searches by their weighted scores, or by ranks; unchanged if not given.",
 )
 
 
 @click.group(cls=Commands)
 def index() -> None:
-    """Build, describe and tune indexes, which make vocabularies searchable."""
+    """Build, describe and tune indexes: searchable vocabularies."""
 
 
 @index.command()
@@ -63,26 +63,26 @@ def index() -> None:
 @click.option(
     "--store",
     metavar="URL",
-    help="Let a server search the vectors, exact or by hnsw: postgresql://USER@HOST/DATABASE (with pgvector; the "
+    help="Server to search the vectors, exact or by hnsw: postgresql://USER@HOST/DATABASE (with pgvector; the "
     "password from PGPASSWORD or ~/.pgpass), http://HOST:19530 (Milvus; credentials from NYMLINK_STORE_TOKEN), or "
-    "a file of Milvus Lite, NAME.db. Without it they are searched here.",
+    "a file of Milvus Lite, NAME.db. If not given, nymlink searches them.",
 )
 @click.option(
     "--fusion",
     type=click.Choice(list(METHODS)),
     default=WEIGHTED,
     show_default=True,
-    help="Join searches by their weighted scores, or by ranks.",
+    help="Combine searches by their weighted scores, or by ranks.",
 )
 @click.option(
-    "--device", help="Device of the encoder: cpu, cuda or cuda:1; without it torch takes a GPU where there is one."
+    "--device", help="Device of the encoder: cpu, cuda or cuda:1; if not given, torch uses a GPU if there is one."
 )
 @click.option("--language", "languages", multiple=True, help="Search names in this language only. Repeatable.")
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),
-    help="Folder that keeps vectors of names for the next build; a build that was stopped goes on there. Without "
-    "it the user's cache.",
+    help="Folder for vectors of names, used by later builds; a stopped build continues there. If not given, the "
+    "user's cache.",
 )
 def build(
     vocabulary: Path,
@@ -98,9 +98,9 @@ def build(
 ) -> None:
     """Build the index of a vocabulary.
 
-    VOCAB is a folder that `nymlink vocab build` wrote, or a source that it reads without options. The index
-    holds all it needs but the encoder: the vocabulary can be removed afterwards. An index in the folder is
-    replaced, unless the folder has other files, too.
+    VOCAB is a folder written by `nymlink vocab build`, or a source that it reads without options. The index needs
+    only its encoder: the vocabulary can be removed afterwards. An existing index in the folder is replaced, unless
+    the folder has other files, too.
 
     \b
     nymlink index build hp.obo -o hpo-index
@@ -144,7 +144,7 @@ def build(
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 def info(index: Path) -> None:
-    """Show what an index holds and how it was built.
+    """Show the contents and settings of an index.
 
     \b
     nymlink index info mondo-index
@@ -164,7 +164,7 @@ def info(index: Path) -> None:
 
 
 def _calibrated(index: Index) -> str:
-    """Describe what the confidences of an index were fitted to."""
+    """Describe the data of an index's calibration."""
     if index.calibration is None:
         return "none: it is not calibrated (`nymlink calibrate`)"
     source = f"fitted to {Calibration.of(index).fitted_to}"
@@ -190,11 +190,11 @@ def _echo_setting(name: str, value: Any) -> None:
     "weights",
     multiple=True,
     metavar="SEARCH=WEIGHT",
-    help="Weight of a search, 0 for those not named; without any, the defaults. Repeatable.",
+    help="Weight of a search; 0 for others. If not given, the defaults. Repeatable.",
 )
-@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
+@click.option("--encoder", metavar="MODEL", help="New place of the encoder of the index.")
 def set_(index: Path, fusion: str | None, weights: tuple[str, ...], encoder: str | None) -> None:
-    """Set how an index joins its searches, or where its encoder is.
+    """Set the fusion of an index, or the place of its encoder.
 
     \b
     nymlink index set mondo-index --fusion reciprocal-rank
@@ -204,12 +204,12 @@ def set_(index: Path, fusion: str | None, weights: tuple[str, ...], encoder: str
     joins = fusion is not None or bool(weights)
     if not joins and encoder is None:
         raise click.UsageError(
-            "say what to set: --fusion, --weight or --encoder (`nymlink index info INDEX` says what is set now)"
+            "name a setting: --fusion, --weight or --encoder (`nymlink index info INDEX` says what is set now)"
         )
     require_changeable(index)
     opened = Index.load(index, encoder=encoder)
     if encoder is not None:
-        # Loaded, it is compared with that of the index.
+        # A loaded encoder is compared with the recorded one.
         loaded = opened.encoder
         assert loaded is not None, "an index without an encoder refuses one"
         assert loaded.name is not None, "it was loaded from a place"
@@ -228,7 +228,7 @@ def set_(index: Path, fusion: str | None, weights: tuple[str, ...], encoder: str
 def fit(index: Path, corpus: AnnotatedCorpus, fusion: str | None) -> None:
     """Fit the weights of an index's searches on an annotated corpus.
 
-    CORPUS holds training or development mentions, never those you will report figures on. The weights with the
+    CORPUS holds training or development mentions, never those of a final evaluation. The weights with the
     highest Acc@1 (by name, as published) are stored in the index.
 
     \b

@@ -27,7 +27,7 @@ class Commands(click.Group):
 
 
 class LazyCommands(Commands):
-    """A group of commands that are imported when they are run: ``{"link": "nymlink.cli.link.link:link"}``."""
+    """A group of commands, imported when they are run: ``{"link": "nymlink.cli.link.link:link"}``."""
 
     def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
         super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
@@ -78,7 +78,7 @@ class TopCommand(LazyCommands):
             click.echo(f"Error: {error}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
-            # The reader of our output has gone (`nymlink link … | head`): nothing more to do, nothing to say.
+            # The reader of our output has gone (`nymlink link … | head`): end without a message.
             _discard_output()
             ctx.exit(0)
         except KeyboardInterrupt:
@@ -108,7 +108,7 @@ def _visible_usage() -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Print warnings of nymlink at once, each once, without the line of code that they come from."""
+    """Print each warning of nymlink once, at once, without its line of code."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 
@@ -123,7 +123,7 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def _describe(error: OSError) -> str:
-    """Describe an error of reading or writing; only a full disk tells which of the two it was."""
+    """Describe an error of reading or writing; only a full disk shows which of the two it was."""
     failure = "cannot write the output" if error.errno in _FULL else "cannot read the input or write the output"
     where = "" if error.filename is None else f"{error.filename}: "
     return f"{where}{failure}: {error.strerror or error}"

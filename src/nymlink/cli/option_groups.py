@@ -27,7 +27,7 @@ GROUPS: Final = {
     "Running": """--device --workers --processes --address --gpus --shard-rows --cache --resume --restart
         --only-download --offline --refresh""",
 }
-"""Title → long names of options, whatever the command; common ones first."""
+"""Title → long names of options of all commands, common ones first."""
 
 _PLACES: Final = {
     name: (title, place) for title, names in GROUPS.items() for place, name in enumerate(names.split())
@@ -38,7 +38,7 @@ class GroupedCommand(click.Command):
     """A command whose help has its options in :data:`GROUPS`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each group that the command has options of."""
+        """Write a section for each group with options of the command."""
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         options.sort(key=lambda option: _place(option)[1])
         for title in (*GROUPS, "Other"):
@@ -54,5 +54,4 @@ def group_of(option: click.Option) -> str:
 
 
 def _place(option: click.Option) -> tuple[str, int]:
-    """Return the group of an option, and its place in it."""
     return next((_PLACES[name] for name in option.opts if name in _PLACES), ("Other", 0))

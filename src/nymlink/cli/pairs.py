@@ -23,15 +23,15 @@ from nymlink.vocabulary.vocabulary import Vocabulary
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="File to write: Parquet where its name ends with .parquet, else text (compressed with .gz); - writes "
-    "text to standard output.",
+    help="File to write: Parquet for a name in .parquet, else text (compressed with .gz); - for text on "
+    "standard output.",
 )
 @click.option(
     "--cap",
     default=50,
     show_default=True,
     type=click.IntRange(1, 10**9),
-    help="Pairs of a concept at most, drawn at random.",
+    help="Most pairs of a concept, sampled at random.",
 )
 @seed_option("Seed of drawing, holding out and shuffling.")
 @click.option(
@@ -53,9 +53,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Share of the concepts to hold out, for example 0.05.",
 )
-@click.option(
-    "--held-out-to", type=click.Path(path_type=Path), help="File for the pairs of the concepts held out."
-)
+@click.option("--held-out-to", type=click.Path(path_type=Path), help="File for pairs of held-out concepts.")
 def pairs(
     vocabulary: Path,
     output: Path,
@@ -67,16 +65,16 @@ def pairs(
     held_out: float | None,
     held_out_to: Path | None,
 ) -> None:
-    """Write the synonym pairs that encoders learn from.
+    """Write pairs of synonyms for training encoders.
 
-    A pair is two names of one concept that differ when lower-cased, in any of the languages. VOCAB is a folder
-    that `nymlink vocab build` wrote; names of its obsolete concepts are left out. Pairs are shuffled. The same
+    A pair is two names of one concept that differ in lower case, in any of the languages. VOCAB is a folder
+    written by `nymlink vocab build`; names of obsolete concepts are left out. Pairs are shuffled. The same
     vocabulary and options give the same file.
 
-    A Parquet file has the columns concept, name1 and name2, and says in its metadata how it was made. A line of
-    text is concept||name1||name2; pairs that such a line cannot hold are counted and left out.
+    A Parquet file has the columns concept, name1 and name2, and the settings in its metadata. A line of text is
+    concept||name1||name2; pairs that do not fit into such a line are counted and left out.
 
-    Concepts are held out whole. Which ones depends on --seed and their ids alone, so that another release of the
+    Concepts are held out whole. The choice depends only on --seed and their ids, so that another release of the
     vocabulary holds out the same ones.
 
     \b

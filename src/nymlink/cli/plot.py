@@ -44,7 +44,7 @@ plot = LazyCommands(
 
 _BATCHES: Final = 4
 _MARGIN: Final = 0.2
-"""Batches whose similarities are drawn, and the margin of mining: that of SapBERT."""
+"""Batches in the picture of similarities, and SapBERT's margin of mining."""
 
 vocabulary_argument = click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 corpus_option = click.option(
@@ -78,10 +78,10 @@ def each_once(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 
 
 def encoders_option(purpose: str) -> Callable[[Any], Any]:
-    """Make the option ``--encoder MODEL``, which is given once or more.
+    """Make the option ``--encoder MODEL``, given once or more.
 
     Args:
-        purpose: what the picture has of each encoder, for the help.
+        purpose: part of the picture made from each encoder, for the help.
     """
     return click.option(
         "--encoder",
@@ -105,7 +105,7 @@ def require_modules(*modules: str, extra: str, purpose: str) -> None:
 
 
 def titles(models: tuple[str, ...]) -> dict[str, str]:
-    """Map short titles to models: the last part of a path, or the whole where two models share that part."""
+    """Map short titles to models: the last part of a path, or the whole if two models share that part."""
     last = [Path(name).name for name in models]
     return {short if last.count(short) == 1 else name: name for short, name in zip(last, models, strict=True)}
 
@@ -114,19 +114,17 @@ def titles(models: tuple[str, ...]) -> dict[str, str]:
 @vocabulary_argument
 @encoders_option("a map for each.")
 @output_option
-@click.option("--concepts", default=10, show_default=True, type=click.IntRange(2, 49), help="How many concepts.")
+@click.option("--concepts", default=10, show_default=True, type=click.IntRange(2, 49), help="Number of concepts.")
 @click.option(
     "--concept",
     "chosen",
     multiple=True,
     metavar="ID",
     callback=each_once,
-    help="A concept to draw in colour, its names labelled by language; random ones in grey make up --concepts. "
+    help="A concept to draw in colour, its names labelled by language; others in grey fill up --concepts. "
     "Repeatable.",
 )
-@click.option(
-    "--names", default=10, show_default=True, type=click.IntRange(2, 100), help="How many names of each."
-)
+@click.option("--names", default=10, show_default=True, type=click.IntRange(2, 100), help="Names per concept.")
 @sample_seed_option
 def space(
     vocabulary: Path,
@@ -139,8 +137,8 @@ def space(
 ) -> None:
     """Draw a map of the names of some concepts.
 
-    Names that are similar to an encoder lie near each other (t-SNE). With a good encoder the names of a concept
-    lie together. VOCAB is a folder that `nymlink vocab build` wrote.
+    Names with similar vectors lie near each other (t-SNE). With a good encoder the names of a concept lie
+    together. VOCAB is a folder written by `nymlink vocab build`.
 
     \b
     nymlink plot space mondo --encoder base --encoder trained -o space.png
@@ -158,7 +156,7 @@ def space(
 @encoders_option("a row of histograms for each.")
 @output_option
 @click.option(
-    "--batch-pairs", "pairs", default=256, show_default=True, type=click.IntRange(min=2), help="Pairs of a batch."
+    "--batch-pairs", "pairs", default=256, show_default=True, type=click.IntRange(min=2), help="Pairs per batch."
 )
 @sample_seed_option
 def similarities(
@@ -168,10 +166,10 @@ def similarities(
     pairs: int,
     seed: int,
 ) -> None:
-    """Draw how similar the pairs of training batches are, before and after mining.
+    """Draw the similarities of pairs in training batches, before and after mining.
 
-    Mining keeps the pairs that are hard to tell apart: far synonyms, near names of other concepts. VOCAB is a
-    folder that `nymlink vocab build` wrote.
+    Mining keeps the hard pairs: distant synonyms, and similar names of other concepts. VOCAB is a folder written
+    by `nymlink vocab build`.
 
     \b
     nymlink plot similarities mondo --encoder base --encoder trained -o similarities.png
@@ -198,9 +196,9 @@ def similarities(
 )
 @corpus_option
 @output_option
-@click.option("--concepts", default=6, show_default=True, type=click.IntRange(2, MOST), help="How many concepts.")
+@click.option("--concepts", default=6, show_default=True, type=click.IntRange(2, MOST), help="Number of concepts.")
 @click.option(
-    "--mentions", default=20, show_default=True, type=click.IntRange(2, 100), help="How many mentions of each."
+    "--mentions", default=20, show_default=True, type=click.IntRange(2, 100), help="Mentions per concept."
 )
 @sample_seed_option
 def contexts(
@@ -212,11 +210,11 @@ def contexts(
     mentions: int,
     seed: int,
 ) -> None:
-    """Draw a map of mentions in their contexts, and of the concepts they mean.
+    """Draw a map of mentions in their contexts, and of their concepts.
 
-    Mentions and concepts that are similar to a re-ranker lie near each other (multidimensional scaling). With a
-    good re-ranker the mentions of a concept lie around it. RERANKER is a folder that `nymlink train rerank` wrote;
-    each has a map.
+    Mentions and concepts with similar vectors lie near each other (multidimensional scaling). With a good
+    re-ranker the mentions of a concept lie around it. RERANKER is a folder written by `nymlink train rerank`; each
+    has a map.
 
     \b
     nymlink plot contexts triplet prototype --index mesh-index --corpus CDR_DevelopmentSet.PubTator.txt -o map.png
@@ -251,9 +249,9 @@ def contexts(
 @corpus_option
 @output_option
 def clusters(corpus: Path, output: Path) -> None:
-    """Draw how many mentions a concept has in a document.
+    """Draw the number of mentions per concept and document.
 
-    The mentions of one concept in one document are a cluster, from which a re-ranker learns.
+    The mentions of one concept in one document are a cluster; re-rankers learn from clusters.
 
     \b
     nymlink plot clusters --corpus CDR_TrainingSet.PubTator.txt -o clusters.png
@@ -271,11 +269,11 @@ def clusters(corpus: Path, output: Path) -> None:
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
 @output_option
 def languages(results: Path, output: Path) -> None:
-    """Draw how well each stage of a training links in each language.
+    """Draw the accuracy of each stage of a training in each language.
 
-    A group of bars for each language, and their mean; a bar for each index that was evaluated: Acc@1 of all
-    mentions, by name, or by concept where candidates were re-ranked. The outline about a bar is coverage, what the
-    dictionary allows. RESULTS is the JSON file that `nymlink xlbel evaluate -o` wrote.
+    Each language, and their mean, has a group of bars, one per evaluated index: Acc@1 of all mentions, by name, or
+    by concept for re-ranked candidates. The outline of a bar is coverage, the limit set by the dictionary. RESULTS
+    is the JSON file written by `nymlink xlbel evaluate -o`.
 
     \b
     nymlink xlbel evaluate xlbel_v1.0 --index mondo-index --index medic-index -o xlbel.json
@@ -301,11 +299,11 @@ def languages(results: Path, output: Path) -> None:
     multiple=True,
     metavar="CODE",
     callback=each_once,
-    help=f"A language to draw. Repeatable; if not given, those with most names, at most {MOST_LANGUAGES}, without "
-    "those in which too few of the concepts have names.",
+    help=f"A language to draw. Repeatable; if not given, up to {MOST_LANGUAGES} languages with the most names, "
+    "without languages with too few concepts.",
 )
 @click.option(
-    "--concepts", default=200, show_default=True, type=click.IntRange(2, 2000), help="How many concepts."
+    "--concepts", default=200, show_default=True, type=click.IntRange(2, 2000), help="Number of concepts."
 )
 @sample_seed_option
 def retrieval(
@@ -316,12 +314,12 @@ def retrieval(
     concepts: int,
     seed: int,
 ) -> None:
-    """Draw how well names in each language find the names of the same concepts in each other.
+    """Draw how well names in each language find names of the same concepts in other languages.
 
-    A heat map, language by language: of the names in the language of a row, the share (%) whose most similar name
-    in the language of the column is of the same concept. The concepts are drawn among those that have names in all
-    of these languages, so that every cell has the same ones. With a good encoder all cells are dark. VOCAB is a
-    folder that `nymlink vocab build` wrote.
+    A heat map. Each cell is the share (%) of names in the language of its row whose most similar name in the
+    language of its column belongs to the same concept. All cells use the same concepts, a sample of those with
+    names in all languages. With a good encoder all cells are dark. VOCAB is a folder written by `nymlink vocab
+    build`.
 
     \b
     nymlink plot retrieval hpo-multilingual --encoder base --encoder trained -o retrieval.png

@@ -77,11 +77,11 @@ def open_index(path: Path | None) -> tuple[IndexReference, Index]:
 
 
 def index_of(project: Project, moved: Path | None = None) -> Index:
-    """Open the index that a project is linked to.
+    """Open the index of a project.
 
     Args:
         project: the project.
-        moved: where the index is now; ``None`` for where it was.
+        moved: the present place of the index; ``None`` for the recorded one.
 
     Raises:
         ReadOnlyError: it is gone, or has another vocabulary.
@@ -130,12 +130,12 @@ def finish_with(problems: dict[str, Any]) -> None:
 @click.command(cls=GroupedCommand)
 @project_argument
 @index_option("The index that terms are linked to; without it the embedded default.")
-@click.option("--title", default="", help="What the project is called; without it as its file.")
+@click.option("--title", default="", help="Title of the project; the name of the file if not given.")
 def new(file: Path, index: Path | None, title: str) -> None:
-    """Make the project file FILE, for the review of tables against an index.
+    """Make the project file FILE, to review tables linked to an index.
 
-    It is one SQLite file, which can be copied, sent and kept. `nymlink serve --projects FOLDER` shows those that
-    are in a folder and end in .nymlink.
+    It is one SQLite file, to copy, send and keep. `nymlink serve --projects FOLDER` shows the project files of a
+    folder with names in .nymlink.
 
     \b
     nymlink project new visits.nymlink --index mondo-index --title "Visits of 2025"
@@ -172,8 +172,8 @@ def add(
     """Add TABLE to the project FILE, and link its terms.
 
     A table is CSV, TSV, a workbook, Parquet, JSON lines, plain lines, a review of Usagi, or SSSOM. Equal terms are
-    one; those that were decided before are decided in this table too. The decisions of Usagi and SSSOM come with
-    them. A run that was stopped goes on with `nymlink project link`.
+    one, and keep their earlier decisions. Decisions in Usagi and SSSOM files are imported. `nymlink project link`
+    continues a stopped run.
 
     \b
     nymlink project add review.nymlink visits.csv --column finding --map-column language=lang
@@ -209,9 +209,9 @@ def add(
 
 @click.command(cls=GroupedCommand)
 @project_argument
-@index_option("Where the index of the project is now, if it was moved.")
+@index_option("New place of the project's index, after a move.")
 def link(file: Path, index: Path | None) -> None:
-    """Link the terms of the project FILE that wait: after a run that was stopped.
+    """Link the remaining terms of the project FILE, after a stopped run.
 
     \b
     nymlink project link review.nymlink
@@ -223,7 +223,7 @@ def link(file: Path, index: Path | None) -> None:
 @click.command(cls=GroupedCommand)
 @project_argument
 def status(file: Path) -> None:
-    """Show how far the review of the project FILE is: also while a server has it.
+    """Show the progress of the project FILE, even while a server has it open.
 
     \b
     nymlink project status review.nymlink
@@ -269,11 +269,11 @@ _SAID: Final = {
 
 @click.command(cls=GroupedCommand)
 @project_argument
-@click.option("--index", type=click.Path(path_type=Path), help="The other index; without it the embedded default.")
+@click.option("--index", type=click.Path(path_type=Path), help="Other index; the embedded default if not given.")
 def rebase(file: Path, index: Path | None) -> None:
     """Apply the decisions of the project FILE to another release of its vocabulary, and link its terms to that.
 
-    Says what changed for terms that were decided; the page lists these terms.
+    Changes for decided terms are printed; the page lists these terms.
 
     \b
     nymlink project rebase review.nymlink --index mondo-index

@@ -25,11 +25,11 @@ from nymlink.project.terms import accept as accept_terms
 
 @click.command(cls=GroupedCommand)
 @project_argument
-@click.option("--above", required=True, type=click.FloatRange(0, 1), help="Confidence at least.")
+@click.option("--above", required=True, type=click.FloatRange(0, 1), help="Least confidence.")
 @reviewer_option("Who decides.", required=True)
-@click.option("--dry-run", is_flag=True, help="Only say what it would mean.")
+@click.option("--dry-run", is_flag=True, help="Print the effect, change nothing.")
 def accept(file: Path, above: float, reviewer: str, dry_run: bool) -> None:
-    """Give the terms of FILE that nobody has decided, and that are sure enough, their first candidates.
+    """Accept the first candidates of undecided terms of FILE with a high confidence.
 
     One undo on the page takes all of them back.
 
@@ -50,16 +50,15 @@ def accept(file: Path, above: float, reviewer: str, dry_run: bool) -> None:
 @click.option(
     "--format",
     type=click.Choice(export_formats()),
-    help="Format; without it by the ending of --output, else tsv.",
+    help="Format; if not given, by the ending of --output, else tsv.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; without it standard output.")
-@click.option("--decided", is_flag=True, help="Only terms that were given concepts, or none.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File; standard output if not given.")
+@click.option("--decided", is_flag=True, help="Only decided terms.")
 def export(file: Path, format: str | None, output: Path | None, decided: bool) -> None:
-    """Write the tables of the project FILE with what was decided, or the mappings of its terms.
+    """Write the tables of the project FILE with its decisions, or the mappings of its terms.
 
-    Of each term the last decision of any reviewer counts; terms that nobody decided have the concept that they
-    were linked to, without a decision. Rows of a review of Usagi or of SSSOM stay as they were, cell by cell,
-    unless they were decided since.
+    The last decision on each term counts, of any reviewer; undecided terms have their linked concept, without a
+    decision. Rows of a review of Usagi or of SSSOM stay unchanged, cell by cell, unless they were decided since.
 
     \b
     nymlink project export review.nymlink --decided -o visits.xlsx
@@ -72,7 +71,7 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
             vocabulary = index_of(project).vocabulary
         except ReadOnlyError as error:
             vocabulary = None
-            click.echo(f"Warning: {error}; what was decided is written as it was", err=True)
+            click.echo(f"Warning: {error}; decisions are written unchanged", err=True)
         target = standard_output(name) if output is None else output
         export_project(project, target, format=name, vocabulary=vocabulary, decided=decided)
 
@@ -80,13 +79,13 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
 @click.command("import", cls=GroupedCommand)
 @project_argument
 @click.argument("decisions", type=click.Path(path_type=Path), metavar="DECISIONS")
-@reviewer_option("Who decided, where the file does not say.")
-@index_option("Where the index of the project is now, if it was moved.")
+@reviewer_option("Reviewer, if the file names none.")
+@index_option("New place of the project's index, after a move.")
 def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> None:
-    """Apply what DECISIONS says of equal terms to the project FILE.
+    """Apply the decisions in DECISIONS to equal terms of the project FILE.
 
-    DECISIONS is another project, a table or JSON lines that `nymlink project export` wrote, a review of Usagi, or
-    SSSOM. What a reviewer decided later stays; the same file twice is as once.
+    DECISIONS is another project, a table or JSON lines written by `nymlink project export`, a review of Usagi, or
+    SSSOM. Later decisions of a reviewer stay; importing a file twice changes nothing more.
 
     \b
     nymlink project import review.nymlink last-year.nymlink
@@ -109,20 +108,19 @@ def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> N
 
 @click.command(cls=GroupedCommand)
 @project_argument
-@click.option("--forget", is_flag=True, help="Forget what was learned; decisions stay.")
+@click.option("--forget", is_flag=True, help="Remove everything learned; decisions stay.")
 @click.option(
-    "--save-names", "names", type=click.Path(path_type=Path), help="Table of the decided terms to write, too."
+    "--save-names", "names", type=click.Path(path_type=Path), help="Also write this table of decided terms."
 )
-@index_option("Where the index of the project is now, if it was moved.")
+@index_option("New place of the project's index, after a move.")
 def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> None:
-    """Learn from what was decided in the project FILE, and link its other terms again.
+    """Learn from the decisions of the project FILE, and link its open terms again.
 
-    Decided terms become names of their concepts, so that terms like them are found; the order of candidates and
-    the confidences change where that proves better on decided terms that they did not learn from. All is kept in
-    FILE, and counts for tables that are added later; the index stays as it is.
+    Decided terms become names of their concepts, so that similar terms are found; the order of candidates and the
+    confidences change if that is better for decided terms left out of the learning. All is kept in FILE, also for
+    later tables; the index does not change.
 
-    The table of --save-names is a vocabulary of its own: build it together with the vocabulary, and any index has
-    these names.
+    The table of --save-names is a vocabulary: build it together with the other one, and any index has its names.
 
     \b
     nymlink project learn review.nymlink
@@ -131,7 +129,9 @@ def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> N
     nymlink index build reviewed -o reviewed-index
     """
     if forget and names is not None:
-        raise click.UsageError("--save-names writes what was decided, and --forget forgets it: give one of them")
+        raise click.UsageError(
+            "--save-names writes decisions, and --forget drops what they taught: give one of them"
+        )
     require_files([names], [file])
     with Project(file) as project:
         opened = index_of(project, index)

@@ -35,7 +35,7 @@ from nymlink.vocabulary.read import open_vocabulary
 
 _DEFAULT_LEFT_OUT: Final = 5000
 _MOST_ELSEWHERE: Final = 10_000
-"""Names elsewhere that are asked at most: more take longer and teach little more."""
+"""Most names of other vocabularies to learn from: more take longer and teach little more."""
 _DEFAULTS: Final = BoostingSettings()
 
 
@@ -56,12 +56,12 @@ _DEFAULTS: Final = BoostingSettings()
 @click.option(
     "--merged",
     type=click.Path(path_type=Path),
-    help="Merged vocabulary: ask for what its other sources call the concepts of the index.",
+    help="Merged vocabulary: learn from names of the same concepts in its other sources.",
 )
 @click.option(
     "--left-out",
     type=click.IntRange(0),
-    help=f"Ask for so many names of the index that are left out or changed.  [default: {_DEFAULT_LEFT_OUT:,}, "
+    help=f"Number of names of the index to leave out or change.  [default: {_DEFAULT_LEFT_OUT:,}, "
     "or 0 with --corpus or --merged]",
 )
 @click.option("--trees", default=_DEFAULTS.trees, show_default=True, type=click.IntRange(1))
@@ -81,26 +81,26 @@ def rank(
     depth: int,
     seed: int,
 ) -> None:
-    """Teach an index to put its candidates in order.
+    """Train the order of an index's candidates.
 
-    The order by similarity is a good guess. Which evidence counts how much (meaning, spelling, words more or less,
-    other names of the concept) is learned from questions whose answer is known: annotated mentions, the names that
-    other vocabularies give the same concepts, or, where there is neither, names of the index itself that are left
-    out or changed. The ranker is stored in the index. A calibration of the index is removed, because it was fitted
-    to another order: run `nymlink calibrate` again.
+    The order by similarity is a good guess. The ranker learns the weights of the evidence (meaning, spelling,
+    missing and extra words, other names of the concept) from questions with known answers: annotated mentions,
+    names of the same concepts in other vocabularies, or else names of the index, left out or changed. The ranker
+    is stored in the index. The calibration of the index is removed, because it was fitted to another order: run
+    `nymlink calibrate` again.
 
     \b
     nymlink train rank medic-index --corpus CDR_TrainingSet.PubTator.txt --type Disease
     nymlink train rank mondo-index --merged meta
     nymlink train rank mondo-index
 
-    Printed is how many first candidates are right before and after, of questions that were not learned from and
-    whose right concept is among the candidates.
+    It prints the share of right first candidates before and after, among questions left out of the learning whose
+    right concept is among the candidates.
     """
     columns, language = mapping(mapped_columns), language_of(language)
     require_changeable(index)
     problems = reported_problems()
-    # The ranker that there is may be damaged, or of another version.
+    # The present ranker may be damaged, or of another version.
     opened = Index.load(index).with_ranker(None)
     wanted = left_out if left_out is not None else 0 if corpora or merged else _DEFAULT_LEFT_OUT
     questions: dict[str, LabelledQuestions] = {}

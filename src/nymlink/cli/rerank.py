@@ -29,12 +29,12 @@ def rerank() -> None:
 @rerank.command()
 @click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
 @annotated_corpus
-@click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
+@click.option("--index", required=True, type=click.Path(path_type=Path), help="Index for the candidates.")
 @click.option(
     "--candidates",
     type=click.IntRange(min=1),
-    help="How many candidates of a mention are put in order, from now on; unchanged if not given, and at first as "
-    "many as a dual encoder was trained with, or 64.",
+    help="Number of candidates to order, stored in the folder; unchanged if not given, at first the number of the "
+    "training of a dual encoder, or 64.",
 )
 def fit(
     reranker: Path,
@@ -44,11 +44,10 @@ def fit(
 ) -> None:
     """Learn the order of candidates from context, ranker, the other mentions of a document, and types.
 
-    RERANKER is a folder that `nymlink train` wrote. CORPUS holds development mentions, some hundreds at least,
-    never those that it was trained on or that you will report figures on. The order is stored in the folder:
-    without it the context alone decides. It fits the scores of this index: another index whose searches, weights,
-    ranker or encoder differ gets a warning. The figure of all evidence is of orders that did not learn from the
-    mentions they were measured on.
+    RERANKER is a folder written by `nymlink train`. CORPUS holds development mentions, some hundreds at least,
+    never those of the training or of a final evaluation. The order is stored in the folder: without it the context
+    alone decides. It fits the scores of this index: an index with other searches, weights, ranker or encoder gets
+    a warning. The figure for all evidence is cross-validated.
 
     \b
     nymlink rerank fit reranker CDR_DevelopmentSet.PubTator.txt --index mesh-index
@@ -61,7 +60,7 @@ def fit(
     problems = reported_problems()
     gold = corpus.read(problems)
     opened = Index.load(index)
-    # The vocabulary alone: what was fitted before, to whichever index, is replaced.
+    # Load the vocabulary alone: an order fitted before, for any index, is replaced.
     loaded = Reranker.load(reranker, opened.vocabulary, refit=True)
     loaded.candidates = candidates or loaded.candidates
     fitted = fit_reranking(opened, loaded, gold, types=corpus.types, language=corpus.language, progress=True)
@@ -79,12 +78,12 @@ def fit(
 @rerank.command()
 @click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
 @annotated_corpus
-@click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
+@click.option("--index", required=True, type=click.Path(path_type=Path), help="Index for the candidates.")
 @click.option(
     "--training",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Corpus that RERANKER was trained on: figures of concepts seen and unseen there apart. Repeatable.",
+    help="Training corpus of RERANKER: separate figures for concepts seen and unseen there. Repeatable.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="JSON file to write: all figures, and ranks."
@@ -104,9 +103,9 @@ def evaluate(
 ) -> None:
     """Measure what a re-ranker adds to its index.
 
-    All mentions of CORPUS that have gold ids count, by concept: a composite mention is right when each of its
-    parts is. RERANKER uses the order that `nymlink rerank fit` stored. Ambiguous mentions are names of several
-    concepts, or mentions whose first two candidates have the same score.
+    All mentions of CORPUS with gold ids count, by concept: a composite mention is right if each of its parts is.
+    RERANKER uses the order stored by `nymlink rerank fit`. Ambiguous mentions are names of several concepts, or
+    mentions whose first two candidates have the same score.
 
     \b
     nymlink rerank evaluate reranker CDR_TestSet.PubTator.txt --index mesh-index \\

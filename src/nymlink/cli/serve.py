@@ -23,23 +23,25 @@ from nymlink.linking.default import default_index
     "indexes",
     multiple=True,
     metavar="NAME=PATH",
-    help="An index and its name in requests; they go to the first unless they name one. Without it the embedded "
-    "default, as hpo. Repeatable.",
+    help="An index and its name in requests; the first is their default. If not given, the embedded default, as "
+    "hpo. Repeatable.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 for any free one.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 for a free one."
+)
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @click.option(
     "--target-precision",
     type=click.FloatRange(0, 1),
-    help="Share of links to be right, as `nymlink calibrate` measured it: less sure ones are NIL, and "
-    "reconciliation matches by itself what is as sure. Without it nothing is NIL that has a candidate, and "
-    "reconciliation matches at 0.94.",
+    help="Share of right links, as measured by `nymlink calibrate`: links below its confidence are NIL, and "
+    "reconciliation matches the others automatically. If not given, no mention with a candidate is NIL, and "
+    "reconciliation matches from 0.94.",
 )
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="File of bearer tokens, one a line; every request must have one of them.",
+    help="File of bearer tokens, one per line; every request needs one of them.",
 )
 @click.option(
     "--allow-origin",
@@ -52,21 +54,21 @@ from nymlink.linking.default import default_index
 @click.option(
     "--projects",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of project files, in which tables are reviewed; without it one of this user's.",
+    help="Folder of project files, for reviews of tables; if not given, one of this user's.",
 )
 @click.option(
     "--memory",
     type=click.IntRange(min=64),
     metavar="MB",
-    help="Memory for all requests together, in MB; clients beyond it are told to come back. Without it a quarter "
-    "of the machine's, 2048 at most.",
+    help="Memory for all requests together, in MB; requests beyond it are refused for now. If not given, a "
+    "quarter of the machine's, 2048 at most.",
 )
-@click.option("--public-url", metavar="URL", help="Where browsers reach the server, behind a proxy.")
+@click.option("--public-url", metavar="URL", help="Address for browsers, behind a proxy.")
 @click.option(
     "--access-log/--no-access-log",
     default=True,
     show_default=True,
-    help="Write a line of JSON for each request on standard error, without any text of it.",
+    help="Write a line of JSON per request to standard error, without its texts.",
 )
 def serve(
     indexes: tuple[str, ...],
@@ -84,8 +86,8 @@ def serve(
     """Answer over HTTP: the API, OpenRefine reconciliation, and a page.
 
     POST /link links mentions, GET /search and /concepts/ID look concepts up, /reconcile/NAME is a reconciliation
-    service; /docs describes all. Only this machine can reach it, unless --host says otherwise. Ctrl-C stops it,
-    after the requests that it has taken.
+    service; /docs describes all. Only this machine can reach it, unless --host says otherwise. Ctrl-C stops it
+    after the running requests.
 
     \b
     nymlink serve --open
@@ -148,11 +150,7 @@ def _places(indexes: Sequence[str]) -> list[tuple[str, Path]]:
 
 
 def _tokens(path: Path | None) -> tuple[str, ...]:
-    """Read tokens; blank lines and those that begin with # are none.
-
-    Raises:
-        InputError: the file cannot be read, or has none.
-    """
+    """Read tokens; blank lines and lines that begin with # are skipped."""
     if path is None:
         return ()
     try:
@@ -161,5 +159,5 @@ def _tokens(path: Path | None) -> tuple[str, ...]:
         raise InputError(f"tokens cannot be read ({escape_controls(str(error))})", path=path) from error
     tokens = tuple(line for line in lines if line and not line.startswith("#"))
     if not tokens:
-        raise InputError("there is no token in it: write one a line", path=path)
+        raise InputError("there is no token in it: write one per line", path=path)
     return tokens

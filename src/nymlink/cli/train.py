@@ -34,7 +34,7 @@ _HOMES: Final = {
     "rerank": "nymlink.train.mentions.train_rerankers",
     "cross-encoder": "nymlink.train.mentions.train_rerankers",
 }
-"""Modules of the trainings, which need torch: imported when they are run."""
+"""Modules of the trainings; they need torch and are imported at a run."""
 
 _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
 
@@ -53,10 +53,10 @@ def train() -> None:
       nymlink train rerank --corpus train.PubTator.txt --index mondo-index --base encoder -o reranker
       nymlink train cross-encoder --corpus train.PubTator.txt --index mondo-index --base encoder -o cross
 
-    Settings without an option are in recipes: those of papers (nymlink train recipes), or files of yours. Stages
-    one after the other: nymlink train stages --help
+    Settings without an option are in recipes: those of papers (nymlink train recipes), or your own files. For
+    several stages: nymlink train stages --help
 
-    A training that was interrupted goes on when the same command is given again.
+    The same command continues an interrupted training.
     """
 
 
@@ -72,7 +72,7 @@ _RESTART = click.option("--restart", is_flag=True, help="Replace a training in t
 
 
 def _option(setting: Setting) -> Callable[[Any], Any]:
-    """Make the option of a setting; its value is ``None``, or empty, where it is not given."""
+    """Make the option of a setting; its value is ``None`` or empty if it is not given."""
     parts = get_args(setting.type)
     kind = next(part for part in parts if part is not NoneType) if NoneType in parts else setting.type
     shape: dict[str, Any] = {"type": kind}
@@ -91,7 +91,6 @@ def _option(setting: Setting) -> Callable[[Any], Any]:
 
 
 def _training(name: str, help: str) -> None:
-    """Add the command of a training."""
     cls = SETTINGS[name]
 
     def run(recipe: str | None, restart: bool, **flags: Any) -> None:
@@ -110,11 +109,7 @@ def _training(name: str, help: str) -> None:
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the settings given as options into the form of a TOML file.
-
-    Raises:
-        click.BadParameter: a held-out corpus was given twice.
-    """
+    """Read the settings given as options into the form of a TOML file."""
     values = {name: value for name, value in flags.items() if value not in (None, ())}
     if "evaluation" in values:
         names = [name for name, _, _ in values["evaluation"]]
@@ -148,7 +143,7 @@ def _report(result: Mapping[str, Any], output: str) -> None:
 
 
 def _advise(result: Mapping[str, Any], settings: Any) -> None:
-    """Say which commands come next."""
+    """Print the commands for the next steps."""
     if "fusion" in result:
         weights = " ".join(f"--weight {name}={weight:.3g}" for name, weight in result["fusion"].items())
         click.echo(f"sparse weight {result['sparse_weight']:.3g}; in an index:")
@@ -283,14 +278,14 @@ _training(
 @click.option("-o", "--output", help="Folder to write: the last encoder, and a folder for each stage.")
 @_RESTART
 def stages(recipe: str, output: str | None, restart: bool) -> None:
-    """Train an encoder in stages, which a recipe lists.
+    """Train an encoder in the stages of a recipe.
 
-    A stage is a training: sap, translation, finetune or biosyn, with its settings (`nymlink train recipes sap`
-    lists them). The first names the base; each other one begins with the encoder of the stage before. Stages are
-    written to folders in the output (1-sap, 2-translation), the last encoder to the output itself.
+    A stage is a training: sap, translation, finetune or biosyn, with its settings (listed by `nymlink train
+    recipes sap`). The first stage names the base; each later one starts from the encoder of the previous stage.
+    Stages are written to folders in the output (1-sap, 2-translation), the last encoder to the output itself.
 
-    The same command goes on where a training was interrupted. Stages can be added at the end of a recipe; one that
-    is trained, or begun, cannot be changed: choose another output, or --restart to train all anew.
+    The same command continues an interrupted training. Stages can be added at the end of a recipe. A stage that
+    has begun cannot be changed: choose another output, or --restart to train all again.
 
     \b
     nymlink train stages --recipe examples/xl.toml

@@ -1,4 +1,4 @@
-"""`nymlink verify`: find damage in vocabularies, indexes, projects and what else nymlink writes."""
+"""`nymlink verify`: find damage in vocabularies, indexes, projects and other outputs of nymlink."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from nymlink.vocabulary.vocabulary_folder import KIND as VOCABULARY
 
 _WHOLE, _DAMAGED, _UNUSABLE = range(3)
 _OPENERS: Final[Mapping[str, Callable[[Path], object]]] = {VOCABULARY: Vocabulary.load, INDEX: Index.load}
-"""Functions that tell, beyond the digests, whether files fit each other."""
+"""Functions that check, beyond the digests, whether files fit each other."""
 
 _SHOWN: Final = 3
-"""Foreign files that are named."""
+"""Most foreign files in the output."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """What was found of a folder or project.
+    """The result of checking a folder or project.
 
     Attributes:
         path: the folder or file.
-        kind: what it holds.
-        files: how many files were compared.
+        kind: its kind.
+        files: number of compared files.
         size: their bytes.
         damaged: a message for each damage.
-        foreign: files that are not nymlink's.
+        foreign: files of other programs.
         usable: whether it could be verified at all.
     """
 
@@ -65,15 +65,15 @@ class _Verified:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="JSON file to write: an object for each thing verified.",
+    help="JSON file to write: an object per folder or project.",
 )
 def verify(paths: tuple[Path, ...], *, output: Path | None) -> None:
     """Find damage in vocabularies, indexes, projects and more: compare all files with their digests.
 
     PATH is a vocabulary, an index, an encoder, a re-ranker, a training, a bulk job, a report of a merge, a cache
-    of vectors, a project file, or a folder of such. Of a project its seal is compared, SQLite checks its pages and
-    keys, and its decisions are compared with its log. What is damaged is named, with what to do about it. The exit
-    status is 0 where all is whole, 1 where something is damaged, and 2 where something cannot be verified.
+    of vectors, a project file, or a folder of these. For a project, its seal is compared, SQLite checks its pages
+    and keys, and its decisions are compared with its log. Damage is listed with advice. The exit status is 0 if
+    all is whole, 1 if something is damaged, and 2 if something cannot be verified.
 
     \b
     nymlink verify mondo-index

@@ -91,8 +91,8 @@ def build(
     """Read ontologies, dictionaries or tables into one vocabulary.
 
     SOURCE is a file in any known format, plain or .gz, or a folder of UMLS RRF files. Several sources become one
-    vocabulary: concepts of the same id are joined. A vocabulary in the folder is replaced, unless the folder
-    has other files, too.
+    vocabulary: concepts with the same id are joined. An existing vocabulary in the folder is replaced, unless the
+    folder has other files, too.
 
     \b
     nymlink vocab build hp.obo -o hpo
@@ -136,12 +136,12 @@ def _columns(assignments: tuple[str, ...]) -> dict[str, str | tuple[str, ...]]:
     "--language",
     "languages",
     multiple=True,
-    help="Keep names in this language only, those of translations among them. Repeatable.",
+    help="Keep names in this language only, including translations. Repeatable.",
 )
-@click.option("--list", "listed", is_flag=True, help="List the sources there are, or those named, and stop.")
+@click.option("--list", "listed", is_flag=True, help="List all sources, or the named ones, and stop.")
 @click.option("--only-download", is_flag=True, help="Fetch the files and print their paths; build nothing.")
-@click.option("--offline", is_flag=True, help="Use only what is in the cache.")
-@click.option("--refresh", is_flag=True, help="Ask the servers for files newer than those in the cache.")
+@click.option("--offline", is_flag=True, help="Use only files in the cache.")
+@click.option("--refresh", is_flag=True, help="Replace cached files by newer ones.")
 def get(
     names: tuple[str, ...],
     output: Path | None,
@@ -153,11 +153,10 @@ def get(
 ) -> None:
     """Download published sources by name and build one vocabulary of them.
 
-    NAME is one of --list, or "open" for all whose licence is open. Files are fetched once and kept in the cache
-    ($NYMLINK_CACHE, else the user's); an interrupted download goes on where it stopped. Several sources become one
-    vocabulary: concepts of the same id are joined, and those that tables of mappings among the sources say are
-    the same. For another --language than English, translations of a source are fetched, too, where --list has
-    some.
+    NAME is one of --list, or "open" for all with an open licence. Files are fetched once and kept in the cache
+    ($NYMLINK_CACHE, else the user's); an interrupted download is continued. Several sources become one vocabulary:
+    concepts with the same id, or mapped to each other by a source of mappings, are joined. For another --language
+    than English, translations of a source are fetched, too, if --list has some.
 
     \b
     nymlink vocab get hpo -o hpo
@@ -222,7 +221,7 @@ _TYPES_SHOWN: Final = 12
 @click.command(cls=GroupedCommand)
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 def info(vocabulary: Path) -> None:
-    """Show what a vocabulary holds and where it comes from.
+    """Show the contents and sources of a vocabulary.
 
     \b
     nymlink vocab info mondo
@@ -253,12 +252,12 @@ def info(vocabulary: Path) -> None:
 @click.command(cls=GroupedCommand)
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 @click.argument("text")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="Concepts shown at most.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="Most concepts.")
 def search(vocabulary: Path, text: str, limit: int) -> None:
     """Show concepts by id or by name.
 
-    An id shows its concept (an old id: what it stands for now). A name shows the concepts that have it, whatever
-    its case and punctuation; failing that, those with a name that contains it.
+    An id shows its concept; an old id, the present one. A name shows its concepts, in any case and punctuation; if
+    there are none, concepts with a name that contains it.
 
     \b
     nymlink vocab search mondo "heart attack"
@@ -300,7 +299,7 @@ def _show(concept: Concept, names: tuple[Name, ...]) -> None:
     "--semantic-type",
     "semantic_types",
     multiple=True,
-    help="Keep concepts of this semantic type; upper and lower case are the same.",
+    help="Keep concepts of this semantic type, in any case.",
 )
 @click.option("--source", "sources", multiple=True, help="Keep names from this source.")
 @click.option("--language", "languages", multiple=True, help="Keep names in this language.")
@@ -314,12 +313,12 @@ def subset(
     languages: tuple[str, ...],
     kinds: tuple[str, ...],
 ) -> None:
-    """Make a smaller vocabulary of a large one.
+    """Make a smaller vocabulary from a large one.
 
-    All options but -o are conditions and may be repeated: a concept or name must meet every condition, and any one
-    value of a condition that is repeated. `nymlink vocab info VOCAB` shows the sources, languages and kinds.
+    All options except -o are conditions and may be repeated: a concept or name must meet every condition, by any
+    one of its values. `nymlink vocab info VOCAB` shows the sources, languages and kinds.
 
-    Concepts of which no name is kept are left out. Old ids still lead to concepts that are kept.
+    Concepts without a kept name are left out. Old ids still lead to kept concepts.
 
     \b
     nymlink vocab subset umls -o diseases --semantic-type "Disease or Syndrome" \\
@@ -334,7 +333,7 @@ def subset(
         "kinds": kinds,
     }
     if not any(conditions.values()):
-        raise click.UsageError("say what to keep: --branch, --semantic-type, --source, --language or --kind")
+        raise click.UsageError("give a condition: --branch, --semantic-type, --source, --language or --kind")
     require_directory(output, kind=KIND, inputs=[vocabulary])
     whole = Vocabulary.load(vocabulary)
     part = subset_of(whole, **conditions)

@@ -49,7 +49,7 @@ _FIGURES = (
     default=100,
     show_default=True,
     type=click.IntRange(min=0),
-    help="How many merged concepts to draw for the report, to check by eye.",
+    help="Number of merged concepts in the sample of the report.",
 )
 @prefix_option
 @seed_option("Seed of --sample.")
@@ -62,19 +62,19 @@ def merge(
     sample: int,
     seed: int,
 ) -> None:
-    """Merge vocabularies: concepts that are the same become one.
+    """Merge vocabularies: equal concepts become one.
 
-    SOURCE is a folder that `nymlink vocab build` wrote, or a source that it reads. The first is the most
-    authoritative: a merged concept has the id and the preferred name of its member there. The ids of all members
-    still lead to it.
+    SOURCE is a folder written by `nymlink vocab build`, or a source that it reads. Earlier sources have priority:
+    a merged concept has the id and the preferred name of its member in the first. The ids of all members lead to
+    it.
 
     \b
     nymlink vocab merge mondo hp.obo mesh.xml -o meta
     nymlink vocab merge mondo doid ncit -o meta --mappings mondo.sssom.tsv --report why
 
-    Concepts are joined by mappings (exactMatch), by xrefs of both to each other, and, where their names agree, by
-    an xref of one to the other or of both to one UMLS CUI or MeSH id. Two concepts of one namespace (two of MONDO)
-    are joined only where a mapping says so. The report holds joins.tsv, rejected.tsv with reasons, largest.tsv and
+    Concepts are joined by mappings (exactMatch), by xrefs of both to each other, and, if their names agree, by an
+    xref of one to the other or of both to one UMLS CUI or MeSH id. Two concepts of one namespace (two of MONDO)
+    are joined only by a mapping. The report holds joins.tsv, rejected.tsv with reasons, largest.tsv and
     sample.tsv, to check by eye.
     """
     _check_places(sources, output, report)
@@ -98,12 +98,7 @@ def merge(
 
 
 def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) -> None:
-    """Check that nothing is read twice and nothing that is read is overwritten.
-
-    Raises:
-        InputError: a source is given twice.
-        click.BadParameter: the output is one of the sources, or the report goes where the output does, or into it.
-    """
+    """Check that nothing is read twice and no input is overwritten."""
     known: set[Path] = set()
     for path in sources:
         if path.resolve() in known:
@@ -131,35 +126,35 @@ def _table(before: VocabularyCounts, after: VocabularyCounts) -> str:
 @click.command(cls=GroupedCommand)
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option(
-    "--with", "meta", required=True, type=click.Path(path_type=Path), help="Vocabulary whose names are borrowed."
+    "--with", "meta", required=True, type=click.Path(path_type=Path), help="Vocabulary with the names to add."
 )
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option(
     "--language",
     "languages",
     multiple=True,
-    help="Borrow names in this language only; without it in those that TARGET has. Repeatable.",
+    help="Add names in this language only; if not given, in the languages of TARGET. Repeatable.",
 )
-@click.option("--without", multiple=True, metavar="SOURCE", help="Borrow no names of this source. Repeatable.")
+@click.option("--without", multiple=True, metavar="SOURCE", help="Add no names of this source. Repeatable.")
 @click.option(
     "--by-name",
     is_flag=True,
-    help="Find the same concepts by their names, too, where no id or cross-reference decides.",
+    help="Also find equal concepts by name, if no id or cross-reference decides.",
 )
 def enrich(
     target: Path, meta: Path, output: Path, languages: tuple[str, ...], without: tuple[str, ...], by_name: bool
 ) -> None:
-    """Add names of another vocabulary to the concepts of TARGET.
+    """Add names from another vocabulary to the concepts of TARGET.
 
-    TARGET and the other are folders that `nymlink vocab build` or `merge` wrote, or sources that build reads.
-    Two concepts are the same when they share an id (alternate ids, old ids, and ids of the members of a merged
-    concept count), or when a cross-reference between them is one-to-one. With --by-name, which is for a list with
-    ids of its own, they are also the same when the preferred name of the concept in TARGET is the preferred or an
-    exact name of one concept of the other and of no second one; the order of words, plurals and spelling do not
-    matter. A gene (an id of HGNC, NCBI Gene or Ensembl) is the same as another gene only.
+    TARGET and the other are folders written by `nymlink vocab build` or `merge`, or sources that build reads. Two
+    concepts are the same if they share an id (alternate ids, old ids, and ids of the members of a merged concept
+    count), or if a cross-reference between them is one-to-one. With --by-name, for a list with local ids, they are
+    also the same if the preferred name of the concept in TARGET is the preferred or an exact name of exactly one
+    concept of the other; the order of words, plurals and spelling do not matter. A gene (an id of HGNC, NCBI Gene
+    or Ensembl) equals only a gene.
 
-    The concepts of TARGET stay as they are. A name that would become ambiguous is not added. An added name keeps
-    its source; the names of a source that you do not trust are left out with --without.
+    The concepts of TARGET do not change. A name that would become ambiguous is not added. An added name keeps its
+    source; --without leaves out the names of a source.
 
     \b
     nymlink vocab enrich CTD_diseases.tsv --with meta --without wikidata_medical -o medic-enriched

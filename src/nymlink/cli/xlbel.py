@@ -30,16 +30,12 @@ def xlbel() -> None:
 @click.option(
     "--wikidata",
     type=click.Path(path_type=Path),
-    help="Table of two columns: page title of this Wikipedia → Wikidata id, where --concept-table has such ids.",
+    help="Table of two columns: page title of this Wikipedia → Wikidata id, if --concept-table has such ids.",
 )
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
-@click.option(
-    "--language", metavar="CODE", help="Language of the Wikipedia; the one that the dump states if not given."
-)
-@click.option(
-    "--sample", default=1000, show_default=True, type=click.IntRange(1), help="How many surface forms are drawn."
-)
-@seed_option("Seed of the random sample, which is the same wherever a build was stopped.")
+@click.option("--language", metavar="CODE", help="Language of the Wikipedia; if not given, as stated in the dump.")
+@click.option("--sample", default=1000, show_default=True, type=click.IntRange(1), help="Number of surface forms.")
+@seed_option("Seed of the random sample; interruptions do not change it.")
 def build(
     dump: Path,
     concept_table: Path,
@@ -52,10 +48,9 @@ def build(
     """Build a benchmark from the hyperlinks of a Wikipedia dump.
 
     DUMP is a file …-pages-articles-multistream.xml.bz2 of dumps.wikimedia.org; other bzip2, gzip and plain XML are
-    read, too. A link to a page that the table knows, also through a redirect, becomes a line
-    `concept||mention||sentence`, the mention in <tgt> tags. Every surface form occurs once; none is the title of
-    its page. A build that was stopped, or whose dump is truncated, goes on when the same command is run again:
-    what it has read is in FILE.state until it is done.
+    read, too. A link to a page of the table, also through a redirect, becomes a line `concept||mention||sentence`,
+    with the mention in <tgt> tags. Every surface form occurs once; none is the title of its page. The same command
+    continues a build that was stopped or had a truncated dump; until the end, its state is in FILE.state.
 
     \b
     nymlink xlbel build fiwiki-pages-articles-multistream.xml.bz2 --concept-table pages.tsv -o fi_test.txt
@@ -90,7 +85,7 @@ def build(
     required=True,
     multiple=True,
     type=click.Path(path_type=Path),
-    help="An index to link to, a row of the table under the name of its folder. Repeatable: stages of training.",
+    help="Index to link to: a row of the table, with the name of its folder. Repeatable, for stages of training.",
 )
 @click.option(
     "--language",
@@ -104,13 +99,13 @@ def build(
 @click.option(
     "--without-own-names",
     is_flag=True,
-    help="Also link to a dictionary without any names in the language of the queries, indexed anew in memory.",
+    help="Also link to a dictionary without names in the language of the queries, indexed in memory.",
 )
 @click.option(
     "--rerank",
     "reranker",
     type=click.Path(path_type=Path),
-    help="Also re-rank candidates by the sentences, with this folder that `nymlink train` wrote.",
+    help="Also re-rank candidates by the sentences, with this folder written by `nymlink train`.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="JSON file to write: all figures, and ranks."
@@ -129,9 +124,9 @@ def evaluate(
     """Measure linking language by language.
 
     QUERIES are files whose names begin with the code of their language (es_test.txt), or folders of such files:
-    those of XL-BEL, or any corpus. A mention is linked without its sentence unless candidates are re-ranked. One
-    with several gold ids is right if any is found. Gold ids that the dictionary does not have mean the concepts
-    that cross-refer to them: UMLS CUIs work with any vocabulary that has them as cross-references.
+    files of XL-BEL, or any corpus. A mention is linked without its sentence unless candidates are re-ranked. A
+    mention with several gold ids is right if any is found. A gold id that is missing in the dictionary stands for
+    the concepts with a cross-reference to it, such as UMLS CUIs.
 
     \b
     nymlink xlbel evaluate xlbel_v1.0 --index mondo-index

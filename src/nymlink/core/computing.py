@@ -1,4 +1,4 @@
-"""Computing: work done ahead, results remembered, and sessions of ONNX Runtime."""
+"""Prefetching, remembered results, and sessions of ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ Made = TypeVar("Made")
 More = TypeVarTuple("More")
 
 _LONGEST: Final = 200
-"""Characters of the longest text whose result is remembered."""
+"""Characters of the longest text with a remembered result."""
 
 
 def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
     """Yield ``map(make, items)``, computed in a thread a few items ahead.
 
-    An error is raised when the item it belongs to is requested; closing the iterator ends the thread. One thread
-    is enough: tokenizers and Arrow release Python's lock. A single item is computed without a thread, which could
-    take longer to start than the work takes.
+    An error is raised at its item; closing the iterator ends the thread. One thread is enough: tokenizers and
+    Arrow release Python's lock. A single item needs no thread.
 
     Args:
         make: computes an item.
@@ -37,7 +36,7 @@ def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int 
         ahead: how many items are computed before they are requested.
     """
     items = iter(items)
-    # Two items, because the first alone does not tell whether there are more.
+    # Take two items: the first alone does not show whether there are more.
     first = list(islice(items, 2))
     if len(first) < 2:
         yield from map(make, first)
@@ -59,11 +58,7 @@ def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int 
 def remember(size: int) -> Callable[[Callable[[str, Unpack[More]], Made]], Callable[[str, Unpack[More]], Made]]:
     """Remember the results of a function for its latest texts, like :func:`functools.lru_cache`.
 
-    Results for texts longer than 200 characters are not remembered: clients choose the texts, and memory must not
-    grow with their length.
-
-    Args:
-        size: number of results.
+    Results for texts longer than 200 characters are not remembered, because clients choose the texts.
     """
 
     def decorate(function: Callable[[str, Unpack[More]], Made]) -> Callable[[str, Unpack[More]], Made]:
@@ -86,19 +81,19 @@ def open_session(graph: Path | bytes) -> InferenceSession:
     """
     import onnxruntime
 
-    # If onnxruntime was imported before nymlink, telemetry is on by now: this stops all events but essential ones.
+    # If onnxruntime was imported before nymlink, telemetry is on by now. This stops all events but essential ones.
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     # No log: errors are raised.
     options.log_severity_level = 4
-    # 0: one a core. The runtime does not look at the environment itself.
+    # 0: one thread per core. The runtime does not read the environment.
     options.intra_op_num_threads = thread_limit() or 0
-    # By default its idle threads spin, which takes cores from everything else.
+    # Idle threads of the runtime spin by default and take cores from other work.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(
         graph,
         options,
         providers=["CPUExecutionProvider"],
-        # The fused operator is slower than addition and layer normalisation apart.
+        # The fused operator is slower than separate addition and layer normalisation.
         disabled_optimizers=["SkipLayerNormFusion"],
     )

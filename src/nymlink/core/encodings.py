@@ -1,4 +1,4 @@
-"""Tell the encoding of text; read UTF-16, which spreadsheets write as "Unicode text", as if it were UTF-8."""
+"""Detect the encoding of text, and read UTF-16 (spreadsheets' "Unicode text") as UTF-8."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ WINDOWS_1252: Final = "Windows-1252"
 _MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LOOKED_AT: Final = 64
 _SHORTEST: Final = 16
-"""Bytes below which UTF-16 without a mark is not guessed."""
+"""Fewest bytes for guessing UTF-16 without a byte order mark."""
 _FEW, _MANY = 0.05, 0.5
-"""Shares of NUL bytes in the halves of characters: of the lower half, a few letters have one; of the upper half of
-Latin letters, all, and a text has others, too."""
+"""Shares of NUL bytes. Few characters have one in the lower byte; all Latin letters, but not all characters of a
+text, have one in the upper byte.
+"""
 _PIECE_BYTES: Final = 1 << 16
 
 
 def detect_utf16(head: bytes) -> str | None:
-    """Detect UTF-16 by its byte order mark or, in Latin text, by a NUL at most second bytes.
-
-    Args:
-        head: the first bytes of the text.
+    """Detect UTF-16 by its byte order mark or, in Latin text, by a NUL in most second bytes.
 
     Returns:
-        The name of the codec, or ``None`` for a text that is not UTF-16.
+        The name of the codec; ``None`` if the text is not UTF-16.
     """
     if head.startswith(_MARKS):
         return "utf-16"
@@ -44,11 +42,11 @@ def detect_utf16(head: bytes) -> str | None:
 
 
 def encoding_of(head: bytes) -> str:
-    """Name the encoding of a text by its first bytes: that in which it is read."""
+    """Name the encoding of a text by its first bytes."""
     if detect_utf16(head) is not None:
         return UTF_16
     try:
-        # The last character may be cut.
+        # The last character may be incomplete.
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         return WINDOWS_1252
@@ -56,14 +54,14 @@ def encoding_of(head: bytes) -> str:
 
 
 def describe_utf16(head: bytes) -> str:
-    """Say by what a text is known to be UTF-16."""
+    """Describe the evidence that a text is UTF-16."""
     return "UTF-16" if head.startswith(_MARKS) else "UTF-16 without a byte order mark, told by its NUL bytes"
 
 
 def as_utf8(file: IO[bytes], path: Path, problems: Problems) -> IO[bytes]:
-    """Return a file that is still unread, or where it is UTF-16, one with its text in UTF-8 and a report of that.
+    """Return an unread file, or, for UTF-16, a file with its text in UTF-8, and report the conversion.
 
-    What is no UTF-16 in it (half a character) becomes U+FFFD.
+    Invalid UTF-16 (half a character) becomes U+FFFD.
     """
     head = peek(file)
     encoding = detect_utf16(head)
@@ -74,7 +72,7 @@ def as_utf8(file: IO[bytes], path: Path, problems: Problems) -> IO[bytes]:
 
 
 def peek(file: IO[bytes]) -> bytes:
-    """Return the first bytes of a file, which stay unread: a pipe cannot seek."""
+    """Return the first bytes of a file without consuming them: a pipe cannot seek."""
     if isinstance(file, io.BytesIO):
         return file.getvalue()[file.tell() :][:_LOOKED_AT]
     if not isinstance(file, (io.BufferedReader, gzip.GzipFile)):
@@ -87,7 +85,7 @@ class _InUtf8(io.RawIOBase):
 
     Args:
         file: the file.
-        encoding: ``"utf-16"`` where it has a byte order mark, else also which byte comes first.
+        encoding: ``"utf-16"`` with a byte order mark, else with the byte order in the name.
     """
 
     def __init__(self, file: IO[bytes], encoding: str) -> None:

@@ -1,7 +1,7 @@
-"""The exception family: every error nymlink raises on purpose derives from :class:`NymlinkError`.
+"""The exception family: every deliberate error of nymlink derives from :class:`NymlinkError`.
 
-A message says what was wrong, where, and what to do about it. The command line prints the message and exits
-with status 2, without a traceback. Control characters quoted from files are escaped.
+A message says what was wrong, where, and what to do. The command line prints the message and exits with status 2,
+without a traceback. Control characters quoted from files are escaped.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from nymlink.core.terminal import escape_controls
 
 
 class NymlinkError(Exception):
-    """Base of all errors raised on purpose.
+    """Base of all deliberate errors.
 
     Args:
         message: what was wrong, and what to do.
-        path: the file or directory in which it was wrong.
+        path: the file or directory at fault.
         line: 1-based line number in ``path``.
     """
 
@@ -30,41 +30,41 @@ class NymlinkError(Exception):
 
 
 class InputError(NymlinkError):
-    """Input that cannot be read at all: missing, empty, truncated, or not in the expected format."""
+    """The input cannot be read: missing, empty, truncated, or not in the expected format."""
 
 
 class UnknownFormatError(InputError):
-    """Input whose format is not recognised from its content."""
+    """The format of the input is not recognised."""
 
 
 class StoreError(NymlinkError):
-    """A directory of nymlink (vocabulary, index, encoder …) that is missing, damaged, or of another version.
+    """A directory of nymlink (vocabulary, index, encoder …) is missing, damaged, or of another version.
 
-    Or a server that should have the vectors of an index, and has others or refuses.
+    Also raised if a server has other vectors than the index, or refuses.
     """
 
 
 class StoreUnavailableError(StoreError):
-    """A server with the vectors of an index that is not to be reached, or does not answer in time."""
+    """The server with the vectors of an index cannot be reached, or does not answer in time."""
 
 
 class OutputError(NymlinkError):
-    """Output that cannot be written. No partial output is left behind."""
+    """The output cannot be written. No partial output is left behind."""
 
 
 class UnknownNameError(NymlinkError):
-    """A name that is not in the registry, or an id that is not in the vocabulary."""
+    """A name is not in the registry, or an id is not in the vocabulary."""
 
 
 class MissingExtraError(NymlinkError):
-    """An optional dependency that is not installed; the message gives the exact pip command."""
+    """An optional dependency is not installed; the message gives the exact pip command."""
 
     def __init__(self, extra: str, *, purpose: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install 'nymlink[{extra}]'")
         self._arguments = (extra, purpose)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors are pickled between processes, by default with the message as the only argument.
+        # Processes exchange errors by pickle, which by default passes only the message.
         return _missing_extra, self._arguments
 
 

@@ -22,10 +22,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.terminal import open_raw
 
 MAX_LINE: Final = 4 << 20
-"""The most bytes in a line.
-
-Far more than any row, name or abstract has; without a limit, a file without line ends would fill the memory.
-"""
+"""The most bytes in a line. Without a limit, a file without line ends would fill the memory."""
 LINE_TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB, which is the limit: divide it"
 
 _MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -43,7 +40,7 @@ _PART: Final = re.compile(r"(.*\.xls[xm])#(.+)", re.IGNORECASE | re.DOTALL)
 
 @contextlib.contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a plain or gzip-compressed file for reading; compression is detected from the content, not the name.
+    """Open a plain or gzip-compressed file; compression is detected from the content, not the name.
 
     Raises:
         InputError: the file is missing, is a directory, may not be read, is compressed in another way, its
@@ -75,7 +72,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
                 path=path,
             )
         compressed = head.startswith(_GZIP_MAGIC)
-        # Catch only what decompression raises: other errors come from the caller's code in the with block.
+        # Catch only errors of decompression: others come from the caller's code in the with block.
         try:
             yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if compressed else raw
         except EOFError as error:
@@ -112,8 +109,8 @@ def open_buffered(path: Path) -> io.BufferedReader:
 def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
     """Return the first ``size`` bytes of a plain or gzip file as text, to recognise its format.
 
-    Leading blocks of blank lines are skipped. Bytes that are not UTF-8 are replaced; UTF-16 is decoded. Line ends
-    are those of :func:`whole_lines`.
+    Leading blocks of blank lines are skipped. Bytes outside UTF-8 are replaced; UTF-16 is decoded. Line ends are
+    those of :func:`whole_lines`.
     """
     with open_bytes(path) as file:
         head = file.read(size)
@@ -129,9 +126,9 @@ def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """Yield ``(line number, line without its end)`` of a plain or gzip text file.
 
-    Line ends are those of :func:`whole_lines`; carriage returns before a line feed are dropped. UTF-16 is read as
-    such, a line of other text that is not UTF-8 as Windows-1252; both are reported as repaired. A line of more
-    than :data:`MAX_LINE` bytes is rejected.
+    Line ends are those of :func:`whole_lines`; carriage returns before a line feed are dropped. UTF-16, and
+    Windows-1252 in lines that are not UTF-8, are decoded and reported as repaired. A line of more than
+    :data:`MAX_LINE` bytes is rejected.
 
     Raises:
         InputError: see :func:`open_bytes`.
@@ -143,9 +140,9 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
 
 @contextlib.contextmanager
 def open_lines(path: Path, problems: Problems) -> Iterator[IO[bytes]]:
-    """Open a plain or gzip text file whose bytes are read as UTF-8 without a mark, lines ending at line feeds.
+    """Open a plain or gzip text file as UTF-8 bytes without a mark, with line feeds as line ends.
 
-    UTF-16 and lines that end at carriage returns are converted while they are read, in a file that cannot seek.
+    UTF-16 and carriage returns as line ends are converted during reading; the file cannot seek.
 
     Raises:
         InputError: see :func:`open_bytes`.
@@ -159,7 +156,7 @@ def open_lines(path: Path, problems: Problems) -> Iterator[IO[bytes]]:
 
 
 class _ReturnsAsFeeds(io.RawIOBase):
-    """A file with its carriage returns as line feeds."""
+    """A file with its carriage returns replaced by line feeds."""
 
     def __init__(self, file: io.BufferedReader) -> None:
         self._file = file
@@ -175,7 +172,7 @@ class _ReturnsAsFeeds(io.RawIOBase):
 
 
 def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[list[tuple[int, str]]]:
-    """Yield the lines of an open file like :func:`read_lines`, in non-empty batches of those available now.
+    """Yield the lines of an open file like :func:`read_lines`, in non-empty batches of the lines available now.
 
     A slow pipe yields its lines as they arrive, a file some tens of kilobytes at a time.
     """
@@ -185,17 +182,16 @@ def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[li
 
 
 def has_bom(file: IO[bytes]) -> bool:
-    """Whether a file, still unread, begins with a byte order mark."""
+    """Whether an unread file begins with a byte order mark."""
     return peek(file).startswith(_MARKS)
 
 
 def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Regroup the bytes of a text file into blocks of whole lines, without its byte order mark.
 
-    Lines end at line feeds only. A file whose beginning has carriage returns and no line feed (classic Macintosh)
-    has its carriage returns replaced by line feeds.
-
-    A line of more than :data:`MAX_LINE` bytes is cut, but stays longer than the limit so that it is recognised.
+    Lines end at line feeds. If the beginning of the file has carriage returns and no line feed (classic
+    Macintosh), its carriage returns are replaced by line feeds. A line of more than :data:`MAX_LINE` bytes is cut,
+    but stays longer than the limit, so that it is recognised.
 
     Args:
         chunks: the bytes of the file in pieces of any size.
@@ -217,10 +213,10 @@ def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Replace carriage returns by line feeds where lines end at carriage returns alone."""
+    """Replace carriage returns by line feeds if lines end at carriage returns alone."""
     chunks = iter(chunks)
     head = b""
-    # Wait for no more than the first line, so that a slow pipe yields its lines as they arrive.
+    # Wait only for the first line, so that a slow pipe yields its lines as they arrive.
     while b"\n" not in head and len(head) < _HEAD_BYTES and (chunk := next(chunks, b"")):
         head += chunk
     if not _ends_at_returns(head[:_HEAD_BYTES]):
@@ -257,7 +253,7 @@ def _decoded(lines: Iterable[tuple[int, bytes]], path: Path, problems: Problems)
 
 
 def decoded_name(path: Path) -> str:
-    """Return the name of a file with bytes that are not UTF-8 replaced, so that it can be printed and stored."""
+    """Return the name of a file in printable form: bytes outside UTF-8 are replaced."""
     return os.fsencode(path.name).decode("utf-8", errors="replace")
 
 
@@ -275,7 +271,7 @@ _FIRST_OF_A_CHARACTER: Final = 0xC0
 def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
     """Yield the text of a plain or gzip file, some hundred kilobytes at a time, cut at line ends if there are any.
 
-    UTF-16 is read as such, a line of other text that is not UTF-8 as Windows-1252; both are reported as repaired.
+    UTF-16, and Windows-1252 in lines that are not UTF-8, are decoded and reported as repaired.
 
     Raises:
         InputError: see :func:`nymlink.core.files.open_bytes`.
@@ -299,7 +295,7 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
         block = carried + block + file.readline(_LINE_BYTES)
         carried = b""
         if not block.endswith(b"\n"):
-            # A line of a megabyte may be cut within a character, which then goes with what follows.
+            # A line of a megabyte may be cut within a character; its first bytes then move to the next block.
             for place in range(len(block) - 1, max(len(block) - 4, 0), -1):
                 if block[place] >= _FIRST_OF_A_CHARACTER:
                     block, carried = block[:place], block[place:]

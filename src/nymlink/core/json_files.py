@@ -1,6 +1,6 @@
-"""JSON from files, checked: objects, whole files too large for memory, and lines.
+"""Checked JSON from files: objects, whole files too large for memory, and lines.
 
-The caller that opened the file catches it and names the file; any other error is a bug in nymlink.
+Functions on values raise ``ValueError``; the caller opened the file and adds its name to the message.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ def to_dataclass(cls: type[T], value: Any) -> T:
 
 
 def _fits(value: Any, declared: str) -> bool:
-    """Whether a value has the type that its field declares; types that JSON does not have are not checked."""
+    """Whether a value has the declared type of its field; types outside JSON are not checked."""
     names = declared.split(" | ")
     if not _SIMPLE.keys() >= set(names):
         return True
-    # True is a number for Python, not in JSON.
+    # In Python, True is a number; in JSON it is not.
     return any(isinstance(value, _SIMPLE[name]) and (type(value) is not bool or name == "bool") for name in names)
 
 
 def _shown(value: Any) -> str:
-    """Format a value for a message, in short."""
+    """Format a value for a message, shortened."""
     try:
         text = repr(value)
     except (RecursionError, ValueError):
@@ -79,7 +79,7 @@ def _shown(value: Any) -> str:
 
 
 _MAX_BYTES: Final = 512 << 20
-"""Parsed JSON takes some ten times as much memory."""
+"""Most bytes of a file: parsed JSON takes some ten times as much memory."""
 _PIECE_BYTES: Final = 1 << 20
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
@@ -90,12 +90,13 @@ _ESCAPE: Final = re.compile(
 def read_json(path: Path, problems: Problems, *, instead: str) -> Any:
     """Parse a plain or gzip JSON file.
 
-    A line that is not UTF-8 is read as Windows-1252, and half a surrogate pair is replaced; both are reported.
+    Lines that are not UTF-8 are read as Windows-1252, and halves of surrogate pairs are replaced; both are
+    reported.
 
     Args:
         path: the file.
         problems: receives the reports.
-        instead: what to do about a file that is too large, for the error.
+        instead: advice in the error for files that are too large.
 
     Raises:
         InputError: the file is empty, no JSON, nested too deep, or of more than 512 MB; see also
@@ -127,7 +128,7 @@ def _check_size(path: Path, instead: str) -> None:
 
 
 def _whole_characters(text: str, path: Path, problems: Problems) -> str:
-    """Replace escapes of half a surrogate pair, which JSON allows but no Unicode text can contain."""
+    """Replace escapes of half a surrogate pair: valid in JSON, but not in Unicode text."""
     line, counted = 1, 0
 
     def replacement(match: re.Match[str]) -> str:
@@ -143,7 +144,7 @@ def _whole_characters(text: str, path: Path, problems: Problems) -> str:
 
 
 def read_json_objects(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line and the object of each line that holds one.
+    """Yield line number and object of each line with a JSON object.
 
     Raises:
         InputError: see :func:`nymlink.core.files.read_lines`.
@@ -159,18 +160,18 @@ def read_json_objects(path: Path, problems: Problems) -> Iterator[tuple[int, dic
 
 
 def read_json_records(path: Path, problems: Problems, *, instead: str) -> Iterator[tuple[int | None, Any]]:
-    """Yield the JSON values of a file: one a line with its line, or the one that is the whole file.
+    """Yield the JSON values of a file: one per line with its line number, or the whole file as one value.
 
     Args:
         path: the file.
-        problems: receives what cannot be read.
-        instead: what to do about a whole file that is too large, for the error.
+        problems: receives unreadable lines.
+        instead: advice in the error for files that are too large.
 
     Raises:
         InputError: see :func:`nymlink.core.json_files.read_json`.
     """
     with open_bytes(path) as file:
-        # What is wrong in it is reported when it is read.
+        # Its problems are reported when it is read.
         text = as_utf8(file, path, Problems())
         lead = text.readline(MAX_LINE)
         while lead.isspace():
@@ -184,7 +185,7 @@ def read_json_records(path: Path, problems: Problems, *, instead: str) -> Iterat
 def _parse(line: str) -> Any:
     try:
         value = json.loads(line)
-        # An escaped lone surrogate cannot be written to a file: refuse it here.
+        # An escaped lone surrogate cannot be written to a file, so it is refused here.
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None

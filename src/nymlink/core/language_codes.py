@@ -20,7 +20,7 @@ _CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 def normalise_language(code: str) -> str | None:
     """Write a language code as BCP 47 does: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
 
-    A code of three letters (ISO 639-2 or 639-3) becomes the one of two, where the language has one: ``fre`` and
+    A code of three letters (ISO 639-2 or 639-3) becomes the code of two letters, if there is one: ``fre`` and
     ``fra`` → ``fr``, ``ger-AT`` → ``de-AT``.
 
     Returns:
@@ -39,18 +39,17 @@ def language_of(code: str | None) -> str | None:
     """Normalise the code of a language that a user asks for; ``None`` if the language is unknown.
 
     Raises:
-        InputError: this is no language code.
+        InputError: this is not a language code.
     """
     if code is None or code == UNKNOWN_LANGUAGE:
         return None
     language = normalise_language(code)
     if language is None:
-        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none where it is unknown")
+        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none if it is unknown")
     return language
 
 
 @cache
 def _two_letters() -> Mapping[str, str]:
-    """Read the table of codes: three letters → two."""
     rows = (Path(__file__).parent / "data" / "three_letter_codes.tsv").read_text(encoding="utf-8").splitlines()[1:]
     return {code: language for code, language, _ in (row.split("\t") for row in rows)}

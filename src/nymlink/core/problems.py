@@ -23,8 +23,8 @@ class Problem:
         path: the file.
         line: 1-based line number, or ``None`` if there are no lines.
         message: what is wrong.
-        rejected: whether the input was left out (``False``: it was repaired and kept).
-        outcome: what was done with it, in a word or two.
+        rejected: whether the input was left out (``False``: repaired and kept).
+        outcome: what happened to the input, in a word or two.
     """
 
     path: str
@@ -45,12 +45,12 @@ class Problems:
     """A collector of problems: counts all of them and stores the first ``keep``.
 
     Args:
-        keep: how many problems are stored, so that a file full of problems does not fill the memory.
+        keep: number of stored problems.
         on_problem: called with each problem when it is reported, for instance to print it.
 
     Attributes:
-        rejected: number of problems whose input was left out.
-        repaired: number of problems whose input was repaired and kept.
+        rejected: number of problems with input left out.
+        repaired: number of problems with input repaired and kept.
         first: the first ``keep`` problems.
         last: the latest problem.
     """
@@ -95,7 +95,7 @@ class Problems:
 
     @property
     def count(self) -> int:
-        """The number of problems, rejected and repaired."""
+        """Number of problems, rejected and repaired."""
         return self.rejected + self.repaired
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Problems:
 
 
 class CollectedCounts(ABC):
-    """Base of counts that end in a warning, which a block around many calls can put off and make one of."""
+    """Base of counts for a warning. A block around many calls replaces their warnings by one."""
 
     __slots__ = ()
 
@@ -117,11 +117,11 @@ class CollectedCounts(ABC):
 
     @abstractmethod
     def _message(self) -> str | None:
-        """Word the warning; ``None`` if there is nothing to warn of."""
+        """Word the warning; ``None`` for no warning."""
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Add up such counts of the calls in this block, in its context, instead of warning of each."""
+        """Add up the counts of the calls in this block, in its context, for a single warning."""
         token = _COLLECTING.set(MappingProxyType({**_COLLECTING.get(), type(self): self}))
         try:
             yield
@@ -129,10 +129,10 @@ class CollectedCounts(ABC):
             _COLLECTING.reset(token)
 
     def warn(self, *, stacklevel: int) -> None:
-        """Warn, if there is reason to, or leave that to the block that collects such counts.
+        """Warn if necessary, or leave the warning to the surrounding block.
 
         Args:
-            stacklevel: the line that the warning names: 1 for the caller's, 2 for the line that called that.
+            stacklevel: the line that the warning names: 1 for the caller's, 2 for its caller's.
         """
         collecting = _COLLECTING.get().get(type(self))
         if collecting is not None:
@@ -144,4 +144,4 @@ class CollectedCounts(ABC):
 _COLLECTING: Final[ContextVar[Mapping[type[CollectedCounts], CollectedCounts]]] = ContextVar(
     "collected counts", default=MappingProxyType({})
 )
-"""The counts that collect, by their class."""
+"""Counts of the surrounding blocks, by class."""

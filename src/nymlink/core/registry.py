@@ -1,4 +1,4 @@
-"""Plug-ins by name, and file formats among them.
+"""Registries of plug-ins and file formats.
 
 A package adds a part by declaring an entry point in the group, for example in its ``pyproject.toml``::
 
@@ -28,7 +28,7 @@ class Registry(Generic[T]):
 
     Args:
         group: the entry-point group, ``nymlink.<something>``.
-        noun: what an entry is called in error messages, for example ``"vocabulary reader"``.
+        noun: noun for an entry in error messages, for example ``"vocabulary reader"``.
     """
 
     def __init__(self, group: str, *, noun: str) -> None:
@@ -41,7 +41,6 @@ class Registry(Generic[T]):
         return {entry.name: entry for entry in sorted(entry_points(group=self.group), key=lambda e: e.name)}
 
     def names(self) -> tuple[str, ...]:
-        """List all names, sorted."""
         return tuple(self._entries)
 
     def get(self, name: str) -> T:
@@ -66,7 +65,7 @@ class Registry(Generic[T]):
             ) from error
 
     def __iter__(self) -> Iterator[tuple[str, T]]:
-        """Yield all entries that load; a warning names each that does not, once."""
+        """Yield all entries that load, and warn once of each that does not."""
         for name in self._entries:
             if name in self._broken:
                 continue
@@ -90,9 +89,9 @@ class Format(Generic[Read]):
         recognises: tells whether a source looks like this format, from its path and the beginning of its text
             (empty for a directory or a binary file).
         read: the function that reads it.
-        options: names of the reading options that this format uses and others may not.
+        options: names of the reading options of this format.
         priority: formats of smaller priority are tried first: those with clear signs before catch-alls.
-        is_binary: whether its files are no text: such a format is recognised by the path alone.
+        is_binary: whether its files are binary; a binary format is recognised by the path alone.
     """
 
     name: str
@@ -118,9 +117,9 @@ def find_format(
         registry: the formats to choose from.
         path: the source.
         name: the name of its format, if known.
-        otherwise: the format to use for a file that no format recognises.
-        describe: says what a file looks like that no format recognises and what to do with it, from its path and
-            the beginning of its text; ``None`` if it does not know.
+        otherwise: the format of files that no format recognises.
+        describe: describes an unrecognised file and what to do with it, from its path and the beginning of its
+            text; ``None`` if it does not know.
 
     Raises:
         InputError: the source is missing or empty or can be read only once, or no format recognises it.
@@ -149,11 +148,7 @@ def find_format(
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a source is neither a file nor a directory.
-
-    Raises:
-        InputError: it does not exist or cannot be examined.
-    """
+    """Whether a source is neither a file nor a directory."""
     try:
         mode = split_part(path)[0].stat().st_mode
     except FileNotFoundError as error:

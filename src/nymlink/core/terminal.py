@@ -1,4 +1,4 @@
-"""What a terminal shows: progress, and texts without control characters."""
+"""Output on terminals: progress, and texts without control characters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def escape_controls(text: str) -> str:
 
 
 class EscapingWriter(io.TextIOWrapper):
-    """A text stream that passes everything written through :func:`escape_controls`."""
+    """A text stream that writes through :func:`escape_controls`."""
 
     def write(self, text: str, /) -> int:
         super().write(escape_controls(text))
@@ -43,8 +43,8 @@ def track(work: Iterable[T], label: str, *, total: int | None = None, shown: boo
 
     Args:
         work: the items.
-        label: what the bar is called.
-        total: the number of items, where ``work`` has no length.
+        label: the label of the bar.
+        total: the number of items, if ``work`` has no length.
         shown: whether to show the bar if standard error is a terminal.
     """
     # For tqdm ``None`` means: disabled unless standard error is a terminal.
@@ -52,13 +52,13 @@ def track(work: Iterable[T], label: str, *, total: int | None = None, shown: boo
 
 
 _DELAY: Final = 2.0
-"""Seconds of reading after which the bar appears."""
+"""Seconds until the bar appears."""
 _SHOWN: Final = ContextVar("shown", default=False)
 
 
 @contextlib.contextmanager
 def show_read_progress(*, shown: bool = True) -> Iterator[None]:
-    """Show a progress bar for each file read within the block that takes more than two seconds.
+    """Show a progress bar for each file read within the block for more than two seconds.
 
     The setting is a context variable, because files are opened deep inside the readers.
 
@@ -96,7 +96,7 @@ class _ProgressFile(io.FileIO):
         return count
 
     def close(self) -> None:
-        # Also called where opening failed.
+        # Also called if opening failed.
         if hasattr(self, "_bar"):
             self._bar.close()
         super().close()

@@ -1,7 +1,7 @@
 """Settings as fields of dataclasses, read from TOML files and written to them.
 
-The metadata of a field (:func:`about`) hold its help text. The help of the command line and the comparison of two
-trainings are made from them.
+The metadata of a field (:func:`about`) hold its help text. They give the help of the command line and the
+comparison of two trainings.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    """Convert JSON values to TOML; ``None``, which TOML does not have, is left out.
+    """Convert JSON values to TOML; ``None`` does not exist in TOML and is left out.
 
     Raises:
         MissingExtraError: tomli-w is not installed.
@@ -97,10 +97,10 @@ class Setting:
     Attributes:
         name: the key in TOML.
         type: the type of its values.
-        default: the default; :data:`dataclasses.MISSING` where a value is required.
-        help: the help text: it begins in lower case and has no full stop at its end.
+        default: the default; :data:`dataclasses.MISSING` for required values.
+        help: the help text, in lower case and without a full stop.
         matters: whether another value gives other weights.
-        flag: the command-line option, where it is not the name with hyphens.
+        flag: the command-line option, if it is not the name with hyphens.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Setting:
 
 
 def about(help: str, *, matters: bool = True, flag: str | None = None) -> dict[str, Any]:
-    """Make the metadata of a field of a settings class; the arguments are attributes of :class:`Setting`."""
+    """Make the metadata of a field of a settings class; see :class:`Setting` for the arguments."""
     return {"help": help, "matters": matters, "flag": flag}
 
 
@@ -137,8 +137,8 @@ def make_settings(
     Args:
         cls: a dataclass.
         values: name → value.
-        path: the file that the values come from, for messages.
-        table: the table of the file that they are in, see :func:`~nymlink.core.toml_settings.line_of`.
+        path: the file of the values, for messages.
+        table: their table in the file, see :func:`~nymlink.core.toml_settings.line_of`.
 
     Raises:
         InputError: a name is unknown, a required one is missing, or a value has the wrong type or is out of range.
@@ -147,18 +147,13 @@ def make_settings(
 
 
 def to_json(settings: Any) -> dict[str, Any]:
-    """Convert settings to JSON values, which :func:`make_settings` takes."""
+    """Convert settings to JSON values for :func:`make_settings`."""
     values: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
     return values
 
 
 def weight_settings(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the settings that affect the trained weights.
-
-    Args:
-        cls: the settings class.
-        values: its settings as JSON values.
-    """
+    """Select the settings that affect the trained weights."""
     return {setting.name: values.get(setting.name) for setting in settings_of(cls) if setting.matters}
 
 
@@ -197,16 +192,11 @@ def _make_settings(cls: type[S], values: Mapping[str, Any], path: Path | None, t
 
 
 class _InvalidValueError(ValueError):
-    """A value is not of the type of its setting; the message is what it should be."""
+    """A value has not the type of its setting; the message names the expected type."""
 
 
 def _convert(kind: Any, value: Any, path: Path | None, table: tuple[str, ...]) -> Any:
-    """Convert a TOML value to the type of a setting.
-
-    Raises:
-        InputError: a value within a table is invalid.
-        _InvalidValueError: the value is invalid.
-    """
+    """Convert a TOML value to the type of a setting."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         if value is None:

@@ -1,10 +1,10 @@
-"""XML from anybody, read record by record.
+"""Safe reading of XML from strangers, record by record.
 
-The parser is expat of the standard library, which has line numbers, needs no dependency and reads no other file by
-itself. Guarded against are entities that expand, and tags, prologues and nesting without end.
+The parser is expat of the standard library: it has line numbers, needs no dependency and reads no other file. The
+module guards against expanding entities, and against tags, prologues and nesting without end.
 
-Expat reads some 30 MB/s of a MeSH-like file with C callbacks that build the records (ElementTree's pull parser
-half as much, lxml twice). Entities, which no such file declares, are refused.
+Expat reads some 30 MB/s of a MeSH-like file, with C callbacks that build the records (ElementTree's pull parser
+half as much, lxml twice).
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class XmlParser:
         path: a plain or gzip file. Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file
             declares another encoding.
         problems: receives lines that are not UTF-8.
-        namespaces: whether names are expanded, with the IRI of their namespace before them.
+        namespaces: whether names get the IRI of their namespace as a prefix.
         longest_entity: most characters of an entity that the file declares.
 
     Attributes:
-        expat: the parser, whose handlers the caller sets.
+        expat: the parser; the caller sets its handlers.
         has_root: set by the handler of the root element; until then, the whole file counts as one tag.
 
     Raises:
@@ -70,7 +70,7 @@ class XmlParser:
 
     @property
     def line(self) -> int:
-        """Number of the line that is being parsed."""
+        """Number of the current line."""
         return self.expat.CurrentLineNumber
 
     def run(self) -> Iterator[None]:
@@ -92,7 +92,7 @@ class XmlParser:
         yield
 
     def refusal(self, message: str) -> InputError:
-        """Make an error about the line that is being parsed."""
+        """Make an error about the current line."""
         return InputError(message, path=self._path, line=self.line)
 
     def reject(self, line: int, message: str) -> None:
@@ -128,7 +128,7 @@ class XmlParser:
             if not self.has_root:
                 raise InputError(f"not an XML file ({reason})", path=self._path, line=error.lineno) from error
             raise NotWellFormedError(reason, line=error.lineno) from error
-        # Raised by the codecs and expat where the declared encoding is unknown or has several bytes a character.
+        # Codecs and expat raise this for unknown encodings and for some encodings of several bytes per character.
         except (LookupError, ValueError) as error:
             raise self.refusal(f"XML in an encoding that cannot be read ({error})") from error
 
@@ -139,28 +139,28 @@ class XmlParser:
 
 
 def _is_utf8(path: Path) -> bool:
-    """Whether a file is in UTF-8 by its declaration."""
+    """Whether the declaration of a file says UTF-8."""
     with open_bytes(path) as file:
         head = file.read(1024)
     declared = _ENCODING.match(head)
     return detect_utf16(head) is None and (declared is None or declared["name"].lower() in _UTF8)
 
 
-# Possessive: what is no prologue is not tried in other ways.
+# Possessive, so that no other match is tried for a text without a prologue.
 _PROLOGUE: Final = r"\s*+(?:(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*+)?>)\s*+)*+"
 _ROOT: Final = re.compile(rf"{_PROLOGUE}<([A-Za-z_][\w.-]*)[\s/>]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class XmlRecord:
-    """Element and the line it begins on."""
+    """An element and its first line."""
 
     line: int
     element: Element
 
 
 def root_name(head: str) -> str:
-    """Read the name of the root element off the first characters of a file; empty if there is none."""
+    """Read the name of the root element from the first characters of a file; empty if there is none."""
     match = _ROOT.match(head)
     return match[1] if match else ""
 
@@ -212,12 +212,11 @@ class _Collector:
         self._look_for_records()
 
     def finished(self) -> Iterator[XmlRecord]:
-        """Take the records that are complete."""
         while self._finished:
             yield self._finished.popleft()
 
     def check_length(self) -> None:
-        """Refuse the open record, if any, where it is too long."""
+        """Refuse the open record if it is too long."""
         if self._builder is not None and self._parser.expat.CurrentByteIndex - self._begin > self._longest:
             self._close(self._builder, fault=f"<{self._tag}> of more than {self._longest >> 20} MB")
 

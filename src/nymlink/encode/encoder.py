@@ -46,8 +46,7 @@ def locate(
         chosen = BACKENDS.get(backend)
         return model_folder(name_or_folder, weights=chosen.patterns(precision)), chosen
     by_priority = sorted((each for _, each in BACKENDS), key=lambda each: each.priority)
-    # If none supports precision and device, a back end that reads the folder, or the last one, reports what is
-    # missing.
+    # If none supports precision and device, a back end for the folder, or the last one, reports what is missing.
     serving = [each for each in by_priority if each.serves(precision, device)] or by_priority
     patterns = tuple(pattern for each in serving for pattern in each.patterns(precision))
     folder = model_folder(name_or_folder, weights=patterns)
@@ -98,12 +97,12 @@ class Encoder:
         """Load an encoder.
 
         Args:
-            name_or_folder: ``"nymlink-mini"`` (the one that comes with nymlink), or that of another installed
-                package; a model folder; or the name of a model on the Hugging Face hub.
-            backend: ``"onnx"``, ``"torch"`` or another registered one; if ``None``, ONNX Runtime (on the CPU)
-                where the model has ONNX files for the precision and the device asked for, else torch.
+            name_or_folder: ``"nymlink-mini"`` (part of nymlink), or an encoder of another installed package; a
+                model folder; or the name of a model on the Hugging Face hub.
+            backend: ``"onnx"``, ``"torch"`` or another registered one; if ``None``, ONNX Runtime (on the CPU) if
+                the model has ONNX files for the precision and the device, else torch.
             precision: precision of the matrix products; ``None`` for the best of the back end on the device.
-            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, with torch a GPU where there is one.
+            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, a GPU with torch, if there is one.
             pooling: overrides the pooling of the folder (see :meth:`EncoderSettings.read`).
             max_length: overrides the length of the folder.
             batch_tokens: tokens of a batch; fewer if memory does not suffice.
@@ -111,7 +110,7 @@ class Encoder:
         Raises:
             InputError: there is no such model; or its files are missing, damaged, or do not belong together; or
                 the device or the precision is not available.
-            StoreError: a file of an encoder that nymlink wrote is missing or truncated.
+            StoreError: a file of an encoder written by nymlink is missing or truncated.
             UnknownNameError: there is no such back end.
             MissingExtraError: the back end is not installed.
         """
@@ -161,15 +160,15 @@ class Encoder:
     ) -> Vectors:
         """Encode N names, each distinct one once.
 
-        A name without a token of its own (empty, blank, control characters), or without a token that the tokenizer
-        knows (another script, an emoji), gets a vector of zeros, whose cosine with any other is 0. Names longer
-        than ``settings.max_length`` tokens are cut, with one warning that counts them.
+        A name without any known token (empty, blank, control characters, another script, an emoji) gets a vector
+        of zeros, with cosine 0 to any other. Names longer than ``settings.max_length`` tokens are cut, with one
+        warning for all.
 
         Args:
             names: N names.
             progress: show a progress bar on a terminal.
-            cache: cache to read vectors from and to write new ones to. It stores float16, so with a cache all
-                vectors are rounded to float16. A warning is given if it cannot be written.
+            cache: cache of vectors, read and extended. It stores float16, so with a cache all vectors are rounded
+                to float16. A warning is given if it cannot be written.
 
         Returns:
             float32 (N, D), in the order of the names: rows of length 1, or 0 for names without a known token.

@@ -28,7 +28,7 @@ _INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class OnnxNetwork:
-    """A graph run by ONNX Runtime: one that nymlink exported, or any whose output is the last layer."""
+    """A graph for ONNX Runtime: exported by nymlink, or with the last layer as output."""
 
     device = "cpu"
     batch_tokens = 1024
@@ -77,7 +77,7 @@ class OnnxNetwork:
             ) from error
         if output.ndim == 3:
             return _unit(_pool(output, mask, self._settings))
-        # Only graphs that nymlink exported are known to normalise their vectors.
+        # Only graphs exported by nymlink certainly normalise their vectors.
         return output if self._exported else _unit(output)
 
     def digest(self) -> str:
@@ -92,7 +92,7 @@ def open_network(
     """Load the network of a folder with ONNX files.
 
     Raises:
-        InputError: the folder has none of that precision, or a damaged one, or a GPU is asked for.
+        InputError: the folder has none of that precision, or a damaged one, or a GPU is requested.
     """
     if device not in (None, "cpu"):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Exporting an encoder to an ONNX graph, which needs no torch to run."""
+"""Export of encoders to ONNX graphs, which run without torch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = 20_000
 _FEWEST: Final = 200
-"""Least number of queries: half a per cent of fewer would be less than one."""
+"""Fewest queries: half a per cent of fewer would be less than one."""
 
 _BLOCK: Final = 500
 
@@ -162,11 +162,11 @@ def export(
         The recall@1 of int8 and fp32; ``None`` for fp32.
 
     Raises:
-        InputError: there is no such model, or it is damaged; or int8 is asked for without a vocabulary, or with
+        InputError: there is no such model, or it is damaged; or int8 is requested without a vocabulary, or with
             too small a one.
         NymlinkError: the model cannot be exported, or int8 lowers recall@1 by more than half a percentage point.
         OutputError: the folder cannot be written.
-        MissingExtraError: a package that exporting needs is not installed.
+        MissingExtraError: a required package is not installed.
     """
     if precision == "int8" and vocabulary is None:
         raise InputError("int8 must be checked with a vocabulary: give one, or choose fp32")
@@ -195,11 +195,7 @@ def export(
 
 
 def _replace_by_int8(folder: Path, model: TorchModel, sample: SynonymSample, *, progress: bool) -> Int8Quality:
-    """Quantise the graph of a folder and compare the recall@1 of both.
-
-    Raises:
-        NymlinkError: int8 lowers the recall too much.
-    """
+    """Quantise the graph of a folder and compare the recall@1 of both."""
     import onnx
 
     from nymlink.encode.quantise import quantise
@@ -230,18 +226,14 @@ def _encoder(folder: Path, model: TorchModel, precision: Literal["fp32", "int8"]
 
 
 def _vectors(encoder: Encoder, names: Sequence[str], *, progress: bool = False) -> Vectors:
-    """Encode names without a warning for truncated ones, which both precisions truncate."""
+    """Encode names without a warning for truncated ones; both precisions truncate them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encoder.encode(names, progress=progress)
 
 
 def _require_same_vectors(model: TorchModel, exported: OnnxNetwork) -> None:
-    """Check that a graph makes the same vectors as the model, also for unknown tokens.
-
-    Raises:
-        NymlinkError: the vectors differ.
-    """
+    """Check that a graph makes the same vectors as the model, also for unknown tokens."""
     from nymlink.encode.torch_backend import TorchNetwork
 
     tokens = tokenise(model.tokenizer, _PROBES)
@@ -256,10 +248,6 @@ def _require_same_vectors(model: TorchModel, exported: OnnxNetwork) -> None:
 
 
 def _require_extra() -> None:
-    """Check that the packages that exporting needs are installed.
-
-    Raises:
-        MissingExtraError: one is missing.
-    """
+    """Check that the packages for exporting are installed."""
     if any(find_spec(module) is None for module in ("onnx", "onnxscript", "torch", "transformers")):
         raise MissingExtraError("train", purpose="exporting an encoder to ONNX")

@@ -1,4 +1,4 @@
-"""Writing a torch model as an ONNX graph, pooling and normalisation included."""
+"""Torch models written as ONNX graphs, pooling and normalisation included."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_graph(model: TorchModel, path: Path) -> None:
     """Write a model as a graph: int64 (B, T) ``input_ids`` and ``attention_mask`` → float32 (B, D) ``vectors``.
 
     Raises:
-        NymlinkError: the model uses operations that ONNX does not have.
+        NymlinkError: the model uses operations outside of ONNX.
     """
     # Two names of different length, so that the trace contains no constant size or mask.
     ids = torch.full((2, 5), 1, dtype=torch.int64)
@@ -58,7 +58,7 @@ def write_graph(model: TorchModel, path: Path) -> None:
         except torch.onnx.errors.OnnxExporterError as error:
             reason = str(error).strip().splitlines()[0]
             raise NymlinkError(f"this model cannot be exported to ONNX, use it with torch: {reason}") from error
-    assert program is not None  # it is where dynamo is on
+    assert program is not None  # true with dynamo on
     write_proto(program.model_proto, path)
 
 

@@ -1,18 +1,20 @@
-"""Quantising the matrix products of a graph to int8, with a scale for each token and each output.
+"""Quantisation of the matrix products of a graph to int8, with a scale per token and per output.
 
-With a scale for a whole batch, as ONNX Runtime's own quantiser has it, the vector of a name depends on the names
-that it is encoded with. With a scale per token (Yao et al. 2022, ZeroQuant, section 4.2) it does not, and it is
-closer to fp32: one token with large values does not make the steps coarse for the others.
+With one scale for a whole batch, as in ONNX Runtime's own quantiser, the vector of a name depends on the other
+names of its batch. With a scale per token (Yao et al. 2022, ZeroQuant, section 4.2) it does not, and is closer to
+fp32: a token with large values does not make the steps coarse for the others.
 
 The graph gives the same vectors on every processor:
 
 - Products are exact. A processor without VNNI instructions multiplies two unsigned activations, up to 255, with
-  two signed weights and adds both in 16 bits, where they saturate. So the steps of the weights of an output are as
-  large as it takes for no two neighbours of the same sign to be more than 128 steps together: 255 · 128 < 2¹⁵.
-  ONNX Runtime's remedy, weights of seven bits, makes all steps twice as large; these are a quarter larger.
-- A softmax is written as its steps. ONNX Runtime's own adds more than 16 numbers in an order that depends on the
-  width of the processor's registers. The difference is in the last bit, but where it moves a number over the edge
-  of a rounding step, the vector changes in its third digit.
+  two
+  signed weights and adds both in 16 bits, where they saturate. Therefore the steps of an output's weights are
+  large
+  enough that two neighbours of the same sign sum to at most 128 steps: 255 · 128 < 2¹⁵. ONNX Runtime's remedy,
+  weights of seven bits, makes all steps twice as large; these are a quarter larger.
+- A softmax is written as its single operations. ONNX Runtime's own adds more than 16 numbers in an order that
+  depends on the width of the processor's registers. The difference is in the last bit, but if it moves a number
+  over the edge of a rounding step, the vector changes in its third digit.
 """
 
 from __future__ import annotations
@@ -33,35 +35,36 @@ _RUNTIME: Final = "com.microsoft"
 """The domain of ONNX Runtime's own operators."""
 
 PRODUCT: Final = "MatMulIntegerToFloat"
-"""The operator that multiplies activations and weights, both int8, and scales the product."""
+"""The operator for scaled products of activations and weights in int8."""
 
 _STEPS: Final = 127
 _WEIGHT_STEPS: Final = 125.5
-"""Steps of the largest weight, or of the largest two neighbours, fewer than there may be. Weights that were read
-from int8 and trained on are near whole numbers of 127 steps; on the same steps what training added, mostly less
-than half of one, would be rounded away."""
+"""Steps of the largest weight, or of the largest two neighbours, below the possible maximum. Weights read from
+int8 and trained further are near whole numbers of 127 steps; on the same steps, rounding would remove the changes
+by training, mostly less than half a step.
+"""
 
 _STEPS_READ: Final = (128, 127, 126, 125)
-"""The same of what was read from int8: those above, rounded, among them."""
+"""The same for weights read from int8, including rounded ones."""
 
 _ON_STEPS: Final = 1e-3
-"""Share of a step by which weights that were read from int8 differ from whole steps, at most."""
+"""Largest distance, as a share of a step, between weights read from int8 and whole steps."""
 
 _ZERO: Final = 128
 _SMALLEST: Final = 1e-30
-"""Smallest scale, so that the scale of a token of zeros is not zero."""
+"""Smallest scale; keeps the scale of a token of zeros above zero."""
 
 _SMALL_TABLE: Final = 1 << 18
 """Tables of fewer numbers stay float32."""
 
 
 def quantise(graph: ModelProto) -> None:
-    """Quantise the weights of a graph to int8, word embeddings among them.
+    """Quantise the weights of a graph to int8, including word embeddings.
 
     Products of activations with each other, normalisations and the pooling stay float32.
 
     Args:
-        graph: as :func:`nymlink.encode.onnx_graph.write_graph` makes it; changed in place.
+        graph: made by :func:`nymlink.encode.onnx_graph.write_graph`; changed in place.
     """
     from onnx import helper, numpy_helper
 
@@ -162,7 +165,7 @@ class _Writer:
             self.constants[f"{weights}_scales"] = scales[0]
 
     def _quantise_tokens(self, name: str, *, size: int) -> None:
-        """Quantise float32 (B, T, K) to uint8 and scales (B, T, 1); once, however many products use it."""
+        """Quantise float32 (B, T, K) to uint8 and scales (B, T, 1), once for all products that use it."""
         if any(f"{name}_int8" in node.output for node in self.nodes):
             return
         self.constants[f"{name}_flat"] = np.array([-1, size], np.int64)
@@ -171,7 +174,7 @@ class _Writer:
         self._node("ReduceMax", [f"{name}_absolute", "int8_last_axis"], f"{name}_largest", keepdims=1)
         self._node("Mul", [f"{name}_largest", "int8_step"], f"{name}_steps")
         self._node("Max", [f"{name}_steps", "int8_smallest"], f"{name}_scales")
-        # QuantizeLinear has a scale for each row of a matrix, but not of a stack of matrices.
+        # QuantizeLinear takes a scale per row of a matrix, but not of a stack of matrices.
         self._node("Reshape", [name, f"{name}_flat"], f"{name}_tokens")
         self._node("Reshape", [f"{name}_scales", "int8_last_axis"], f"{name}_token_scales")
         self._node("Shape", [f"{name}_token_scales"], f"{name}_count")
@@ -193,7 +196,7 @@ class _Writer:
 def _scales(
     weights: npt.NDArray[np.float32], largest: npt.NDArray[np.float32], *, axis: int
 ) -> npt.NDArray[np.float32]:
-    """Choose the step of each row or column by what is largest in it: float32 (R, 1) or (1, C)."""
+    """Choose the step of each row or column from its largest value: float32 (R, 1) or (1, C)."""
     largest = np.maximum(largest, _SMALLEST)
     steps = np.full(largest.shape, _WEIGHT_STEPS)
     for read in _STEPS_READ:
@@ -217,13 +220,13 @@ _ROOT = "model.transformer."
 
 
 def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
-    """Restore the weights of a graph that :func:`nymlink.encode.quantise.quantise` made int8, by name.
+    """Restore the weights of a graph quantised by :func:`nymlink.encode.quantise.quantise`, by name.
 
-    Each differs from the weight before by half a quantisation step at most. A matrix has no name in a graph: it is
-    named by the bias that is added to its product. A matrix without a bias is not found.
+    Each differs from the former weight by half a quantisation step at most. A matrix has no name in a graph and
+    takes the name of the bias added to its product. A matrix without a bias is not found.
 
     Args:
-        path: an int8 graph that nymlink exported.
+        path: an int8 graph exported by nymlink.
 
     Raises:
         InputError: the file is damaged, or another graph.
@@ -237,7 +240,7 @@ def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
         graph = onnx.load(path).graph
         constants = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
         weights = {**_float_weights(constants), **_embeddings(constants), **_linear_weights(graph, constants)}
-    # ValidationError: its numbers are said to be in a file outside of the folder.
+    # ValidationError: the graph refers to a file outside of the folder for its numbers.
     except (DecodeError, KeyError, ValueError, ValidationError, OSError) as error:
         raise InputError(
             f"not an int8 graph that nymlink exported, or a damaged one: export the model again ({error})",

@@ -25,8 +25,8 @@ _PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
 class TorchNetwork:
     """A :class:`~nymlink.encode.model.torch_model.TorchModel` on a device, in a precision.
 
-    ``torch.compile`` is not used, because it needs a compiler, and time for each new shape of a batch; its gain
-    was not measured. On a CPU weights are packed without it (:func:`nymlink.encode.model.torch_model.pack`).
+    ``torch.compile`` is not used: it needs a compiler, and time for each new shape of a batch; its gain was not
+    measured. On a CPU weights are packed without it (:func:`nymlink.encode.model.torch_model.pack`).
 
     Args:
         model: the model; moved to the device in place, with its weights converted to the precision and, on a CPU,
@@ -118,11 +118,7 @@ def open_network(
 
 
 def _require_device(device: str) -> None:
-    """Check that a device is available.
-
-    Raises:
-        InputError: it is not available; the message lists available devices.
-    """
+    """Check that a device is available."""
     import torch
 
     kind, _, number = device.partition(":")

@@ -139,7 +139,7 @@ class EncoderCache:
         return len(self._keys)
 
     def refresh(self) -> None:
-        """Read the keys of blocks that this or another process wrote since the last call."""
+        """Read the keys of new blocks, written by this or another process since the last call."""
         with self._lock:
             known = {name for name, _ in self._blocks}
             start = sum(size for _, size in self._blocks)
@@ -188,7 +188,7 @@ class EncoderCache:
             float16 (N, D).
 
         Raises:
-            StoreError: some were removed or damaged meanwhile; they are absent from then on.
+            StoreError: some were removed or damaged since; they are absent from then on.
         """
         vectors = np.empty((len(places), self._width), np.float16)
         with self._lock:
@@ -211,7 +211,7 @@ class EncoderCache:
         return vectors
 
     def add(self, keys: Keys, vectors: HalfVectors) -> None:
-        """Write vectors of names that are absent, as one block.
+        """Write vectors of absent names, as one block.
 
         Args:
             keys: uint64 (n, 2).
@@ -226,7 +226,7 @@ class EncoderCache:
             raise OutputError(f"cannot be made: {error.strerror}", path=self._folder) from error
         path = self._folder / f"{secrets.token_hex(8)}.npy"
         with atomic_file(path, sweep=True) as partial, open(partial, "wb") as file:
-            # To a file, not a path: NumPy would add ".npy" to that.
+            # To an open file: to a path, NumPy would add ".npy".
             np.save(file, pack_block(keys, vectors), allow_pickle=False)
 
     def try_add(self, keys: Keys, vectors: HalfVectors) -> None:

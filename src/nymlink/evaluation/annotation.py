@@ -80,10 +80,10 @@ class AnnotationEvaluation:
         concepts: scores of the concepts of documents, pooled over all documents.
         macro_mention_f1: mean of the F1 of mentions over documents.
         macro_document_f1: mean of the F1 of concepts over documents.
-        unlocated: number of gold mentions without offsets, which count for documents only.
-        unknown: number of gold mentions without a concept in the vocabulary, which count as not found.
-        reliability: the confidences, and whether the mention that was found is right; ``None`` if nothing was.
-        curve: for each confidence the scores of what is at least as sure: of mentions, and of concepts.
+        unlocated: number of gold mentions without offsets; they count for documents only.
+        unknown: number of gold mentions without a concept in the vocabulary; they count as not found.
+        reliability: the confidences of found mentions, and whether each is right; ``None`` without any.
+        curve: confidence → the scores of mentions and concepts with at least this confidence.
     """
 
     documents: int
@@ -127,7 +127,7 @@ def evaluate_annotation(
 ) -> AnnotationEvaluation:
     """Annotate the texts of a corpus, and compare the links with its mentions.
 
-    Gold ids are found as :class:`~nymlink.evaluation.outcomes.GoldResolver` does, old ones too.
+    Gold ids, old ones too, are resolved by :class:`~nymlink.evaluation.outcomes.GoldResolver`.
 
     Args:
         annotator: finds mentions.
@@ -135,7 +135,7 @@ def evaluate_annotation(
         types: gold mentions of these types count; ``None`` for all.
 
     Raises:
-        InputError: no mention has a gold id that the vocabulary has.
+        InputError: no mention has a gold id of the vocabulary.
     """
     vocabulary = annotator.index.vocabulary
     bare = [Document(document.id, document.text) for document in corpus.documents]
@@ -179,7 +179,7 @@ def _found(links: Iterable[Link]) -> list[Span]:
 def _gold(
     document: Document, vocabulary: Vocabulary, resolver: GoldResolver, types: Collection[str] | None
 ) -> tuple[list[Span], list[Span]]:
-    """List the gold mentions of a document that have offsets, and all of them."""
+    """List the gold mentions of a document: those with offsets, and all."""
     located, whole = [], []
     for mention in document.mentions:
         if not mention.concept_ids or (types is not None and mention.type not in types):

@@ -175,7 +175,7 @@ LABELS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         TRAINING: ("0", "1 or 2", "3 to 10", "more than 10", _ABSENT),
     }
 )
-"""The groups and their labels, in the order in which they are shown."""
+"""The groups and their labels, in the order of the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,17 +203,18 @@ class BreakdownRow:
 def breakdown(
     index: Index, outcomes: Sequence[Outcome], resolver: GoldResolver, *, training: Sequence[Corpus] = ()
 ) -> list[BreakdownRow]:
-    """Compute the accuracies of groups of mentions that differ in how hard they are.
+    """Compute the accuracies of groups of mentions of different difficulty.
 
     - Prepared form: whether it is a name of the dictionary; for a composite, whether each part is.
-    - Concepts of that name, where it is one: one or several; for a composite, the largest number of any part.
-    - Likeness: the Dice coefficient (see :func:`dice`) with the most similar name of the gold concepts; for a
+    - Concepts of that name, if it is one: one or several; for a composite, the largest number of any part.
+    - Similarity: the Dice coefficient (see :func:`dice`) with the most similar name of the gold concepts; for a
       composite, the least of its parts.
     - Words: the number of words of the prepared form, of all parts together.
-    - Training mentions: how often the gold concept occurs in ``training``; the most frequent of several gold ids,
-      for a composite the rarest. Only where ``training`` is given.
+    - Training mentions, with ``training`` only: how often the gold concept occurs there; the most frequent of
+      several
+      gold ids, for a composite the rarest.
 
-    A label that no mention has is left out.
+    Labels without mentions are left out.
 
     Args:
         index: the dictionary, whose entries are the names.
@@ -254,7 +255,7 @@ def letter_pairs(text: str) -> frozenset[str]:
 
 
 def _forms(index: Index, outcomes: Sequence[Outcome]) -> dict[str, Sequence[str | None]]:
-    """Label each mention by whether its form is a name, and if so by whether several concepts share it."""
+    """Label each mention by whether its form is a name, and if so of one or several concepts."""
     named = cache(index.concepts_named)
     concepts = [[len(named(part)) for part in outcome.query.prepared] for outcome in outcomes]
     return {
@@ -274,7 +275,7 @@ def _likeness(index: Index, outcomes: Sequence[Outcome]) -> list[str]:
 
     @cache
     def likeness(part: str, gold: frozenset[int]) -> float:
-        """Return the Dice coefficient with the most similar gold name; infinite where they are equal."""
+        """Return the Dice coefficient with the most similar gold name; infinite for an equal one."""
         own = pairs(part)
         return max(
             float("inf") if name == part else dice(own, pairs(name)) for row in gold for name in names.get(row, ())

@@ -1,4 +1,4 @@
-"""Mentions that calibrations are fitted to: annotated ones, and names that an index lacks."""
+"""Mentions for fitting calibrations: annotated ones, and names that an index lacks."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class LabelledMentions:
     Attributes:
         mentions: the mention of each part.
         asked: the query of each part.
-        gold: the gold concepts of each part; empty where it has no answer.
+        gold: the gold concepts of each part; empty for a part without an answer.
         features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`.
-        factors: float64 (P): the share of its confidence that doubts leave.
+        factors: float64 (P): product of the doubts' factors for its confidence.
         right: bool (P): whether its first concept is gold.
         starts: int (M): the first part of each mention.
         groups: int (P): cross-validation keeps the parts of one group in one fold.
@@ -128,14 +128,14 @@ def label_mentions(
         index: the index.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` if it is unknown, see
+        language: default language code of mentions; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
 
     Raises:
         InputError: nothing is left to score; the message says why.
     """
     pipeline = Pipeline(index, language=language_of(language))
-    # As a linker reads them: it does not know how many concepts a mention means.
+    # Prepared as in a linker, which does not know the number of concepts of a mention.
     annotated = [
         (document.id, parts, mention)
         for document in corpus.documents
@@ -169,12 +169,12 @@ def label_mentions(
 def label_left_out(index: Index, labelled: LabelledMentions, count: int) -> LabelledMentions:
     """Label mentions again as if the vocabulary lacked their concepts: any first concept is wrong.
 
-    Composite mentions are not among them, and each text is taken once.
+    Composite mentions are left out, and each text is taken once.
 
     Args:
         index: the index that found their concepts.
         labelled: annotated mentions.
-        count: the largest number of mentions; if there are more, they are drawn at random.
+        count: the largest number of mentions; more are sampled at random.
     """
     single = np.diff(np.append(labelled.starts, len(labelled.right))) == 1
     answered = [place for place in labelled.starts[single].tolist() if labelled.gold[place]]
@@ -193,11 +193,11 @@ def label_left_out(index: Index, labelled: LabelledMentions, count: int) -> Labe
 
 
 def label_absent_names(index: Index, names: Sequence[str]) -> LabelledMentions:
-    """Label names that mean no concept of an index: any first concept is wrong.
+    """Label names without a concept in an index: any first concept is wrong.
 
     Args:
         index: the index that lacks them.
-        names: names as they are written. Those with a guess are left out.
+        names: names as written; names with a guess are left out.
     """
     mentions = tuple(Mention(name) for name in names)
     asked = Pipeline(index).queries_of(mentions)

@@ -15,18 +15,12 @@ BINS: Final = 10
 
 _STEPS: Final = 100
 _FEWEST: Final = 20
-"""The smallest number of mentions that a precision is computed from."""
+"""Fewest mentions for computing a precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A bin of mentions of similar confidence.
-
-    Attributes:
-        mentions: the number of mentions.
-        confidence: the mean confidence.
-        right: the share of the mentions that is right.
-    """
+    """A bin of mentions of similar confidence."""
 
     mentions: int
     confidence: float
@@ -79,7 +73,7 @@ class Reliability:
 
     @property
     def answerable_auroc(self) -> float:
-        """Area under the ROC curve of confidences as scores for answerable against unanswerable mentions.
+        """Area under the ROC curve of confidences, for answerable against unanswerable mentions.
 
         The probability that an answerable mention has more confidence than an unanswerable one, equals counting
         half (Mann & Whitney 1947); NaN if all are answerable, or none.
@@ -107,7 +101,7 @@ class Reliability:
         return [Bin(*values) for values in zip(sizes.tolist(), confidences.tolist(), right.tolist(), strict=True)]
 
     def precision(self, coverage: float) -> float:
-        """Compute the precision at a coverage: the share that is right among the mentions of highest confidence.
+        """Compute the precision at a coverage: the share of right mentions among those of highest confidence.
 
         Args:
             coverage: the share of mentions that are linked, above 0. Mentions of equal confidence each count as

@@ -64,7 +64,7 @@ def augment(
 
 
 def _has_name(vocabulary: Vocabulary, concept_id: str, text: str) -> bool:
-    """Whether a concept has a name that is written alike, but for typesetting and the capital of a sentence."""
+    """Whether a concept has this name, apart from typesetting and the capital of a sentence."""
     return any(
         name.concept_id == concept_id and writing_likeness(text, name.text) > ALIKE
         for name in vocabulary.find(text)
@@ -81,11 +81,11 @@ class Counts:
 
     Attributes:
         documents: documents of the corpus.
-        mentions: mentions of the corpus that have the wanted types.
+        mentions: mentions of the corpus of the wanted types.
         without_gold: mentions left out because they have no gold id.
-        unknown_gold: mentions none of whose gold ids is in the vocabulary; scored as wrong or left out.
+        unknown_gold: mentions without a gold id of the vocabulary; scored as wrong or left out.
         composite: scored mentions of several parts.
-        scored: scored mentions, of which every figure is a share.
+        scored: scored mentions, the denominator of every figure.
     """
 
     documents: int
@@ -102,11 +102,11 @@ class Evaluation:
 
     Attributes:
         counts: mentions kept and left out.
-        figures: name → share, 0 to 1. ``acc@k`` counts names, in whatever order of words, lenient (the published
+        figures: name → share, 0 to 1. ``acc@k`` counts names, in any order of words, lenient (the published
             reading); ``strict_acc@k`` counts names, strict; ``concept_acc@k`` and ``recall@k`` count distinct
             concepts; ``mrr`` and ``concept_mrr``.
         intervals: 95 % bootstrap intervals of the accuracies at 1 and 5.
-        breakdown: the accuracies of mentions that differ in how hard they are.
+        breakdown: the accuracies of groups of mentions of different difficulty.
         outcomes: the ranks of each mention.
         mistakes: the mentions whose first concept is wrong.
         settings: the corpus, the dictionary and the settings of the evaluation.
@@ -133,7 +133,7 @@ class Evaluation:
 
     @property
     def unseen(self) -> BreakdownRow | None:
-        """The accuracies of mentions whose prepared form is no name of the dictionary, if there are any."""
+        """The accuracies of mentions whose prepared form is no name of the dictionary; ``None`` without any."""
         return next((row for row in self.breakdown if row.label == UNSEEN), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def evaluate(
 ) -> Evaluation:
     """Link the mentions of a corpus as the linker does, and score them.
 
-    Mentions of several gold ids are split into as many parts where that can be.
+    Mentions of several gold ids are split into as many parts if possible.
 
     Args:
         linker: the linker to measure, or an index, for a linker with the default settings. Its ``top_k`` and its
@@ -174,15 +174,15 @@ def evaluate(
         corpus: documents with gold ids.
         types: score mentions of these types only.
         training: also break the figures down by how often a gold concept occurs in these corpora.
-        keep_unknown: score mentions whose gold ids the vocabulary does not hold (as wrong); else leave them out.
-        as_published: prepare mentions just as the published queries were, see
-            :func:`~nymlink.text.prepare.prepare_document`, ask for them as they then are, and count each order of
+        keep_unknown: score mentions without a gold id of the vocabulary as wrong; else leave them out.
+        as_published: prepare mentions like the published queries, see
+            :func:`~nymlink.text.prepare.prepare_document`, search for exactly these texts, and count each order of
             the words of a name as a name.
         seed: the seed of the bootstrap.
 
     Raises:
         InputError: nothing is left to score, the message says why; or the linker re-ranks candidates by context,
-            which :func:`~nymlink.evaluation.reranking.evaluate_reranking` measures.
+            see :func:`~nymlink.evaluation.reranking.evaluate_reranking`.
     """
     linker = linker if isinstance(linker, Linker) else Linker(linker)
     if linker.reranker is not None:
@@ -195,7 +195,7 @@ def evaluate(
     if as_published:
         # Published systems have no ranker.
         pipeline = replace(pipeline, index=index.with_ranker(None), as_published=True)
-    # Link all mentions: those that are not scored may settle ties of others.
+    # Link all mentions: unscored ones may settle ties of others.
     found = pipeline.search(corpus.documents, DEPTH)
     queries = [
         GoldQuery(document.id, mention, prepared, tuple(part.question for part in asked), first)

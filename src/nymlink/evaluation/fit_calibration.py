@@ -30,7 +30,7 @@ _CLOSE: Final = 1e-10
 """The parameters are found when a step moves none by more than this."""
 
 _SUFFICIENT: Final = 1e-4
-"""Share of the gain that the gradient promises which a step must bring (Armijo's rule)."""
+"""Smallest gain of a step, as a share of the gain predicted by the gradient (Armijo's rule)."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,13 +38,13 @@ Floats = npt.NDArray[np.float64]
 def fit_logistic(features: Floats, targets: Floats, *, start: Floats, penalties: Floats) -> Floats:
     """Fit an intercept and weights of at least 0.
 
-    What is minimised is the sum of the cross-entropies of the targets, and ½ p (w − start)² of each parameter.
+    The fit minimises the sum of the cross-entropies of the targets, and ½ p (w − start)² of each parameter.
     Bertsekas, "Projected Newton Methods for Optimization Problems with Simple Constraints" (1982).
 
     Args:
         features: float64 (P, F).
         targets: float64 (P): probabilities, 0 to 1.
-        start: float64 (F + 1): intercept and weights to begin with and to stay near.
+        start: float64 (F + 1): initial intercept and weights, which the penalties keep near.
         penalties: float64 (F + 1): p of each parameter, at least 0.
 
     Returns:
@@ -84,14 +84,15 @@ FOLDS: Final = 10
 
 LEFT_OUT: Final = 0.075
 ABSENT: Final = 0.225
-"""Shares of the mentions fitted to that have no answer: mentions of the corpus whose concepts are left out, and
-names that are absent from the index."""
+"""Shares of unanswerable mentions: mentions of the corpus with their concepts left out, and names that the index
+lacks.
+"""
 
 _FEWEST: Final = 50
 """The smallest number of mentions to calibrate on."""
 
 _RIDGE: Final = 1.0
-"""L2 penalty of the weights, for features of variance 1: keeps them finite where mentions are separable."""
+"""L2 penalty of the weights, for features of variance 1: keeps them finite for separable mentions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,7 @@ class CalibrationFit:
     Attributes:
         calibration: fitted to all mentions.
         annotated: reliability on the mentions of the corpus.
-        reliability: reliability on these and on mentions that have no answer.
+        reliability: reliability on these and on unanswerable mentions.
     """
 
     calibration: Calibration
@@ -117,19 +118,19 @@ def fit_calibration(
     language: str | None = None,
     absent: Sequence[str] | None = None,
 ) -> CalibrationFit:
-    """Fit the confidences of an index to a corpus, and to mentions that have no answer.
+    """Fit the confidences of an index to a corpus, and to unanswerable mentions.
 
-    A first concept is right when it is gold, and wrong where the vocabulary holds none of the gold ids. Calibrate
-    on development mentions, never on those that are to be reported, nor on any that were made names of the index:
-    these would make it too sure. :data:`LEFT_OUT` and :data:`ABSENT` are the shares of mentions without an answer.
+    A first concept is right if it is gold, and wrong if the vocabulary has none of the gold ids. Calibrate on
+    development mentions, never on mentions of a final evaluation or on mentions added to the index as names: the
+    confidences would be too high. :data:`LEFT_OUT` and :data:`ABSENT` are the shares of unanswerable mentions.
 
     Args:
         index: the index, calibrated or not.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` if it is unknown, see
+        language: default language code of mentions; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
-        absent: names that mean no concept of the index; if ``None``, words and codes that are none of its names.
+        absent: names without a concept in the index; if ``None``, words and codes outside of its names.
 
     Raises:
         InputError: there are too few mentions to calibrate on.
@@ -154,12 +155,12 @@ def fit_calibration(
 def with_unanswerable(
     index: Index, labelled: LabelledMentions, absent: Sequence[str] | None = None
 ) -> LabelledMentions:
-    """Join labelled mentions with mentions that have no answer, in the shares :data:`LEFT_OUT` and :data:`ABSENT`.
+    """Join labelled mentions with unanswerable ones, in the shares :data:`LEFT_OUT` and :data:`ABSENT`.
 
     Args:
         index: the index that found their concepts.
         labelled: annotated mentions.
-        absent: see :func:`fit_calibration`; as many as are needed are drawn from them.
+        absent: see :func:`fit_calibration`; as many as necessary are sampled.
     """
     number = len(labelled.starts) / (1 - LEFT_OUT - ABSENT)
     wanted = round(ABSENT * number)
@@ -186,7 +187,7 @@ def measure_calibration(
         calibration: the calibration of this index.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` if it is unknown, see
+        language: default language code of mentions; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
 
     Raises:
@@ -203,9 +204,9 @@ def reliability_of(calibration: Calibration, labelled: LabelledMentions) -> Reli
 def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:
     """Compute the confidence of each part by a calibration fitted to the other folds: float64 (P).
 
-    The confidence of an equal name differs a little from fold to fold. Equal names get ``surest`` instead, their
-    confidence when all mentions are fitted to, and no other part gets more: otherwise a threshold chosen here
-    could reject all equal names.
+    The confidence of an equal name differs a little between folds. Equal names get ``surest``, their confidence in
+    the fit to all mentions, and no other part gets more: otherwise a threshold chosen here could reject all equal
+    names.
     """
     order = np.random.default_rng(0).permutation(labelled.groups.max() + 1)
     folds = order[labelled.groups] % FOLDS
@@ -223,13 +224,13 @@ def fit_weights(
 ) -> Calibration:
     """Fit a ridge-penalised logistic regression with weights of at least 0; its curve is only a placeholder.
 
-    Targets are moved a little from 0 and 1, as in Platt (1999): a confidence is below 1 even where all mentions
-    are right.
+    Targets are moved a little from 0 and 1, as in Platt (1999): confidences stay below 1 even if all mentions are
+    right.
 
     Args:
         features: float64 (P, F); queries without any concept (NaN) are left out.
         right: bool (P): whether the first concept is right.
-        doubted: bool (P): parts that other doubts lower, which are left out too.
+        doubted: bool (P): parts lowered by other doubts, left out too.
     """
     used = ~np.isnan(features[:, 0])
     if doubted is not None:
@@ -250,20 +251,21 @@ def fit_weights(
 
 
 _STRENGTH: Final = 5.0
-"""L2 penalty of what the weights move away from those before, for features of variance 1: as much as five links
-with a confidence of a half weigh against four times as many that are judged."""
+"""L2 penalty of changes of the weights, for features of variance 1: as strong as five links with a confidence of a
+half against four times as many judged links.
+"""
 
 _SMALLEST: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationRefit:
-    """What judged links teach of confidences.
+    """The result of learning confidences from judged links.
 
     Attributes:
-        calibration: the new one; ``None`` where none was better, or it cannot be told.
-        before: mean loss of the calibration before: minus the logarithm of the probability of what was so.
-        after: that of the new one, cross-validated; the same as before where it is not taken.
+        calibration: the new one; ``None`` if none was better, or there is too little data.
+        before: mean loss of the former calibration: minus the logarithm of the probability of the judgement.
+        after: cross-validated loss of the new one; equal to ``before`` if it is not used.
     """
 
     calibration: Calibration | None
@@ -282,16 +284,16 @@ def refit_calibration(
 ) -> CalibrationRefit:
     """Move a calibration towards judged links.
 
-    The new one is taken where it gains on links that it was not fitted to, and hardly by chance
+    The new one is used if it gains significantly on links that it was not fitted to
     (:func:`~nymlink.evaluation.significance.is_gain`).
 
     Args:
-        calibration: as it is.
+        calibration: the present one.
         features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`; NaN for none.
         right: bool (P): whether the first concept was right.
-        factors: float64 (P): the share of its confidence that doubts leave.
-        folds: int64 (P): links of one fold are judged by a calibration that was fitted to the others.
-        fitted_to: what the links are, for people to read.
+        factors: float64 (P): product of the doubts' factors for its confidence.
+        folds: int64 (P): links of one fold are judged by a calibration fitted to the others.
+        fitted_to: description of the links, for people.
     """
     confidences = np.zeros(len(right))
     for fold in np.unique(folds):
@@ -309,9 +311,9 @@ def refit_calibration(
 
 
 def _lowered(calibration: Calibration) -> tuple[tuple[float, float], ...]:
-    """Take the curve as it is, up to the highest confidence that there is now.
+    """Keep the curve, up to the present highest confidence.
 
-    Judged links make no curve: those that were judged may be the doubtful ones.
+    Judged links make no new curve: reviewers may have judged only the doubtful ones.
     """
     kept = [point for point in calibration.curve if point[0] < calibration.surest]
     if len(kept) < len(calibration.curve):
@@ -322,7 +324,7 @@ def _lowered(calibration: Calibration) -> tuple[tuple[float, float], ...]:
 def _moved(
     calibration: Calibration, features: Features, right: Bools, factors: npt.NDArray[np.float64]
 ) -> Calibration:
-    """Fit weights of at least 0 near those of a calibration; parts that other doubts lower are left out."""
+    """Fit weights of at least 0 near those of a calibration; parts lowered by other doubts are left out."""
     used = ~np.isnan(features[:, 0]) & (factors == 1)
     features, right = features[used], right[used]
     if not len(right):
@@ -344,7 +346,7 @@ def _moved(
 
 
 def _losses(confidences: Confidences, right: Bools) -> npt.NDArray[np.float64]:
-    """Compute minus the logarithm of the probability of what was so: float64 (P)."""
+    """Compute minus the logarithm of the probability of each judgement: float64 (P)."""
     of_outcome = np.where(right, confidences, 1 - confidences)
     losses: npt.NDArray[np.float64] = -np.log(np.clip(of_outcome, _SMALLEST, 1))
     return losses

@@ -66,17 +66,16 @@ def fit_fusion(
 
     Each search runs once; then all weights of a grid over the simplex are compared on its results. The best
     weights have the highest Acc@1 (by name, lenient), then the highest Acc@5, then the smallest distance from the
-    present weights: on few mentions many weights do equally well.
-
-    Fit on training or development mentions, never on those that are to be reported.
+    present weights: on few mentions many weights do equally well. Fit on training or development mentions, never
+    on those of a final evaluation.
 
     Args:
         index: the index.
         corpus: documents with gold ids.
-        method: the way the searches are joined, one of :data:`~nymlink.index.fusion.METHODS`; the present
-            one if ``None``. Another method starts from its default weights.
+        method: the fusion, one of :data:`~nymlink.index.fusion.METHODS`; the present one if ``None``. Another
+            method starts from its default weights.
         types: score mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` if it is unknown, see
+        language: default language code of mentions; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
 
     Raises:

@@ -23,7 +23,7 @@ Ranks = npt.NDArray[np.float64]
 
 
 def as_array(ranks: Sequence[Rank]) -> Ranks:
-    """Convert ranks to float64 (n), from 0; infinite where the right answer was not found."""
+    """Convert ranks to float64 (n), from 0; infinite if the right answer was not found."""
     return np.array([np.inf if rank is None else rank for rank in ranks], np.float64)
 
 
@@ -40,7 +40,7 @@ def mean_reciprocal_rank(ranks: Ranks) -> float:
 class GoldResolver:
     """Finds the concept rows of gold ids.
 
-    An id is looked up as it is written (following alternate and obsolete ids); if unknown, without its prefix
+    An id is looked up as written (following alternate and obsolete ids); if unknown, without its prefix
     (``OMIM:254200`` → ``254200``, as BioSyn does); if still unknown, under each prefix of the vocabulary's ids,
     alternate ones included (``D009203`` or ``mesh:D009203`` → ``MESH:D009203``), if exactly one prefix knows it.
     """
@@ -102,7 +102,7 @@ DEPTH: Final = 64
 """The number of names, and of concepts, retrieved for each query."""
 
 Rank = int | None
-"""0 for the best; ``None`` when the right answer is not among the first :data:`DEPTH`."""
+"""Rank of the right answer: 0 for the best; ``None`` if it is not among the first :data:`DEPTH`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class GoldQuery:
         mention: the mention, with its gold ids.
         prepared: its prepared forms, several for a composite; they do not depend on the index.
         questions: the query of each prepared form, which depends on the index.
-        first: place of the candidate that the document puts first; ``None`` if it settles nothing.
+        first: place of the candidate favoured by the document; ``None`` if it favours none.
     """
 
     document_id: str
@@ -125,7 +125,7 @@ class GoldQuery:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What is searched for each prepared form."""
+        """The searched text of each prepared form."""
         return tuple(question.text for question in self.questions)
 
 
@@ -136,11 +136,11 @@ class Outcome:
     Attributes:
         query: the query.
         gold: the rows of its gold concepts in the vocabulary.
-        name_rank: counting names, a name being right when one of its concepts is gold (lenient: the reading of
+        name_rank: rank among names; a name is right if one of its concepts is gold (lenient: the reading of
             Sung et al. 2020 and of SapBERT).
-        strict_rank: counting names, a name being right when all of its concepts are gold; the parts of a
-            composite must mean different gold concepts.
-        concept_rank: counting distinct concepts, as a user sees them.
+        strict_rank: rank among names; a name is right if all of its concepts are gold; the parts of a composite
+            must mean different gold concepts.
+        concept_rank: rank among distinct concepts, as a user sees them.
         predicted: the rows (concept, name) of the first candidate of each part, or ``None``.
     """
 
@@ -158,10 +158,10 @@ def outcomes(
     """Find the ranks of the gold concepts of queries.
 
     Args:
-        found: what was found for their documents, :data:`DEPTH` candidates each.
+        found: the candidates of their documents, :data:`DEPTH` each.
         queries: the queries.
         resolver: finds the concepts of gold ids.
-        as_published: count each order of the words of a name as a name of its own.
+        as_published: count each order of the words of a name as a separate name.
     """
     index = found.index
     texts = list(dict.fromkeys(part for query in queries for part in query.parts))
@@ -174,7 +174,7 @@ def outcomes(
 
     @cache  # Many queries find the same entry: its sets are made once.
     def names_of(entry: int) -> list[frozenset[int]]:
-        """Return the concepts of an entry, once for each place that it takes in the ranking."""
+        """Return the concepts of an entry, once for each of its places in the ranking."""
         return [index.entries.concepts(entry, owners)] * int(places[entry])
 
     def outcome(query: GoldQuery) -> Outcome:
@@ -207,9 +207,9 @@ def worst_rank(ranks: Sequence[Rank]) -> Rank:
 
 
 def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset[int]]) -> Rank:
-    """Return the strict rank: the least rank within which each part can have a gold concept of its own.
+    """Return the strict rank: the least rank within which each part can have a different gold concept.
 
-    A single part, or parts that are not as many as the gold concepts, may take any of them.
+    A single part, or parts in another number than the gold concepts, may take any of them.
     """
     if len(parts) == 1 or len(parts) != len(golds):
         gold = frozenset().union(*golds)
@@ -222,7 +222,7 @@ def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset
 
 
 def _all_can_have_one(wanted: Sequence[Sequence[bool]]) -> bool:
-    """Whether each row can have a column of its own among those that it wants (Kuhn 1955, augmenting paths)."""
+    """Whether each row can have a different column among its wanted ones (Kuhn 1955, augmenting paths)."""
     owners: dict[int, int] = {}
 
     def find(row: int, tried: set[int]) -> bool:

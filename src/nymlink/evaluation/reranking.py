@@ -34,7 +34,7 @@ class RerankedMention:
         ambiguous: whether the mention, or a part of it, is a name of several concepts, or the scores of its first
             two candidates are equal.
         seen: whether a gold id (of a composite mention, each of them) occurs in the training corpora.
-        before: the rank of the gold concept among the candidates of the index, from 0; ``None`` if it is not one.
+        before: rank of the gold concept among the candidates of the index, from 0; ``None`` if it is missing.
         after: the rank after re-ranking.
         first_before: for each part the id of the first candidate of the index; ``None`` if there is none.
         first_after: the ids of the first candidates after re-ranking.
@@ -121,7 +121,7 @@ class RerankingEvaluation:
 
     @cached_property
     def figures(self) -> Mapping[str, GroupFigures]:
-        """Accuracies of all mentions, of ambiguous ones and, where it is known, of concepts seen or unseen."""
+        """Accuracies of all mentions, of ambiguous ones and, if known, of seen and unseen concepts."""
         groups = {
             "all": list(self.mentions),
             "ambiguous": [mention for mention in self.mentions if mention.ambiguous],
@@ -165,21 +165,21 @@ def evaluate_reranking(
 ) -> RerankingEvaluation:
     """Link a corpus with an index alone, and re-ranked with the re-ranker's own weights.
 
-    All mentions with gold ids count; one whose gold ids the vocabulary does not know, or whose candidates do not
-    have them, is wrong. A composite mention is right when each of its parts is.
+    All mentions with gold ids count; one without a gold id in the vocabulary or among its candidates is wrong. A
+    composite mention is right if each of its parts is.
 
     Args:
         index: the index to link to.
         reranker: the re-ranker of its candidates.
         corpus: documents with gold ids.
         types: score mentions of these types only.
-        language: code of the language of mentions that state none; ``None`` if it is unknown, see
+        language: default language code of mentions; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
-        training: the corpora that the re-ranker was trained on.
+        training: the training corpora of the re-ranker.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: no mention has a gold id that the vocabulary has, or no training mention has any.
+        InputError: no mention has a gold id of the vocabulary, or no training mention has any.
         MissingExtraError: the sentence splitter is not installed.
     """
     linker, resolver = Linker(index, top_k=reranker.candidates, language=language), GoldResolver(index.vocabulary)
@@ -224,7 +224,7 @@ def evaluate_reranking(
 def readable_changes(evaluation: RerankingEvaluation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
     """List the mentions whose first candidate re-ranking changes, for people: concepts with their names.
 
-    ``now`` is "right" where re-ranking mends a wrong first candidate, "wrong" where it spoils a right one, else
+    ``now`` is "right" if re-ranking corrects a wrong first candidate, "wrong" if it replaces a right one, else
     empty.
     """
     resolver = GoldResolver(vocabulary)
@@ -254,7 +254,7 @@ def readable_changes(evaluation: RerankingEvaluation, vocabulary: Vocabulary) ->
 
 
 def _concepts(resolver: GoldResolver, concept_id: str) -> frozenset[int | str]:
-    """Return the concepts of an id, however it is written; the id itself where the vocabulary lacks it."""
+    """Return the concepts of an id in any spelling; the id itself if the vocabulary lacks it."""
     return resolver.rows([concept_id]) or frozenset([concept_id])
 
 

@@ -17,7 +17,7 @@ from nymlink.core.json_files import member
 from nymlink.evaluation.outcomes import Ranks, as_array
 
 _DRAWS: Final = 2**17
-"""Draws of a bootstrap that are made at once: their arrays stay in the processor's cache."""
+"""Draws of a bootstrap made at once: their arrays stay in the processor's cache."""
 
 
 def bootstrap_interval(
@@ -136,7 +136,7 @@ def compare(
     Args:
         first: the :meth:`~nymlink.evaluation.evaluation.Evaluation.to_dict` of one run.
         second: the same of the other run.
-        path: the file that the second comes from, for messages.
+        path: the file of the second run, for messages.
 
     Raises:
         InputError: they are not evaluations, or not of the same mentions.

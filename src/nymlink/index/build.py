@@ -26,7 +26,7 @@ from nymlink.index.stores.server import ServerStore
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _RECALL: Final = "recall@20"
-"""Setting with the share of the 20 nearest names that an approximate dense search finds."""
+"""Setting: share of the 20 nearest names found by an approximate dense search."""
 
 
 def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache, progress: bool) -> IndexContents:
@@ -64,7 +64,7 @@ def build_in_directory(
         calibration=plan.calibration,
         ranker=plan.ranker,
     ) as partial:
-        # With map, no variable keeps a search while the next one is built.
+        # With map, no variable keeps a search during the building of the next.
         for known in map(
             _settings_of_store, _build_searches(plan, entries, partial, cache=cache, progress=progress)
         ):
@@ -74,7 +74,7 @@ def build_in_directory(
 def _build_searches(
     plan: Plan, entries: Entries, directory: Path | None, *, cache: EmbeddingCache, progress: bool
 ) -> Iterator[SparseSearch | DenseSearch]:
-    """Build the searches of a plan, in its order: in memory, or each in a folder of its name in a directory."""
+    """Build the searches of a plan, in its order: in memory, or each in its own folder of a directory."""
     folders = {name: None if directory is None else directory / name for name in plan.searches}
     for name, settings in plan.sparse_settings.items():
         yield SparseSearch.build(entries, settings, directory=folders[name], progress=progress)
@@ -91,10 +91,7 @@ def _build_searches(
 
 
 def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
-    """Describe a built search as settings of the index; empty for most searches.
-
-    Settings are the recall of an approximate search, measured here, and the name of the vectors on a server.
-    """
+    """Describe a built search as settings: the recall of an approximate search, its vectors on a server."""
     store = None if isinstance(search, SparseSearch) else search.store
     if store is None or isinstance(search, SparseSearch):
         return {}
@@ -103,7 +100,7 @@ def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
 
 
 class _EncodedBefore:
-    """Encodes queries that another search has just encoded."""
+    """Encodes again the queries that another search has just encoded, without computing."""
 
     def __init__(self, search: DenseSearch) -> None:
         self._search = search
@@ -134,7 +131,7 @@ def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: Embe
         plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
     entries = plan.entries(vocabulary, progress=False)
     known = contents.entries.texts
-    # New row of each old entry; an entry may be gone if another order of its words exists.
+    # New row of each old entry; merging with another order of its words may remove an entry.
     moved = pc.fill_null(pc.index_in(known, value_set=entries.texts), NONE).to_numpy().astype(np.int32)
     is_new = pc.invert(pc.is_in(entries.texts, value_set=known)).to_numpy(zero_copy_only=False)
     new_rows = np.flatnonzero(is_new).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Complete the beginning of a name or an id to concepts while a user types."""
+"""Completion of typed names and ids to concepts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST: Final = 200
 """Most characters of the typed text."""
 
 _NAMES_OF_CONCEPT: Final = 32
-"""Number of names inspected for each wanted concept, because several names belong to one concept."""
+"""Names inspected per wanted concept: several names may belong to one concept."""
 
 
 class Completion(NamedTuple):
@@ -31,7 +31,7 @@ class Completion(NamedTuple):
     Attributes:
         concept_id: the concept.
         concept_name: its preferred name.
-        matched: the name that begins with the text or has a word that does; ``None`` if the id does.
+        matched: the name with a word that begins with the text; ``None`` if the id does.
     """
 
     concept_id: str
@@ -54,7 +54,7 @@ class Completer:
         self._concept_of_name = index.vocabulary.columns.names["concept"].to_numpy()
 
     def complete(self, text: str, limit: int) -> list[Completion]:
-        """Find concepts by an id, by the beginning of a name or of an id, then by that of a later word of a name.
+        """Find concepts by id, then by the beginning of a name or an id, then of a later word of a name.
 
         Short names come before long ones. A space at the end completes a word.
 
@@ -62,7 +62,7 @@ class Completer:
             text: the typed text; a blank one finds nothing.
             limit: most concepts.
         """
-        # No name has half of a surrogate pair, which Arrow could not look for.
+        # No name has half of a surrogate pair, and Arrow could not search for it.
         text = text[:_LONGEST].encode(errors="replace").decode()
         key = normalise(text)
         if not key:
@@ -94,12 +94,12 @@ class Completer:
         return Completion(vocabulary.concept_id(concept), vocabulary.preferred_name(concept), matched)
 
     def _with_id(self, text: str) -> list[int]:
-        """Find the concepts that an id, a former one too, stands for."""
+        """Find the concepts of an id, current or former."""
         ids = self._vocabulary.resolve(text) or self._vocabulary.resolve(text.upper())
         return [row for row in map(self._vocabulary.row, ids) if row is not None]
 
     def _with_id_prefix(self, prefix: str) -> Iterator[int]:
-        """Yield the concepts whose id begins with a text, or with it in capitals, in order."""
+        """Yield the concepts whose id begins with a text, as typed or in capitals, in order."""
         order, vocabulary = self._vocabulary.columns.concepts_by_id, self._vocabulary
         obsolete = vocabulary.columns.concepts["obsolete"]
         for start in dict.fromkeys([prefix, prefix.upper()]):
@@ -129,7 +129,7 @@ class Completer:
         return rows, pc.binary_length(texts.take(pa.array(rows))).to_numpy()
 
     def _named(self, rows: Rows, sizes: npt.NDArray[np.int64], limit: int) -> Iterator[tuple[int, int]]:
-        """Yield the concepts of entries, each with its name, those of the shortest names first."""
+        """Yield the concepts of entries, each with its name, shortest names first."""
         wanted = _NAMES_OF_CONCEPT * limit
         if len(rows) > wanted:
             shortest = np.sort(np.argpartition(sizes, wanted)[:wanted])

@@ -1,4 +1,4 @@
-"""Join what several searches find.
+"""Fusion of the hits of several searches.
 
 Cormack, Clarke & Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods"
 (SIGIR 2009).
@@ -25,7 +25,7 @@ from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher, best
 
 
 class ExactSearch:
-    """Find the entry that equals the query; its score is 1."""
+    """Find the entry that equals the query, with score 1."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
@@ -47,7 +47,7 @@ class ExactSearch:
 
 
 _FEWEST_FOR_THREADS: Final = 16
-"""For fewer queries, starting threads takes longer than it saves."""
+"""Fewest queries for threads: for fewer, starting them takes longer than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ScoredHits:
     parts: Mapping[str, Scores]
 
     def without(self, excluded: Sequence[Collection[int]]) -> ScoredHits:
-        """Remove rows of entries from the hits of each query; those that remain move up.
+        """Remove rows of entries from the hits of each query; later hits move up.
 
         Args:
             excluded: for each of the Q queries, rows.
@@ -86,7 +86,7 @@ class UnweightedHits:
 
     Attributes:
         rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` if there are fewer.
-        values: search → values that its weight multiplies: float32 (Q, m).
+        values: search → values to multiply by its weight: float32 (Q, m).
         scores: search → its scores: float32 (Q, m).
     """
 
@@ -96,7 +96,7 @@ class UnweightedHits:
 
 
 class HybridSearch:
-    """Search with every part, then score all entries that any of them found with all parts.
+    """Search with every part, then score all entries found with all parts.
 
     The total is the weighted mean of the parts' scores: an entry that is best in every part has score 1.
 
@@ -131,7 +131,7 @@ class HybridSearch:
         return UnweightedHits(rows, values=scores, scores=scores)
 
     def _search_parts(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
-        """Search with each part; for many queries in threads: one waits for memory while another computes."""
+        """Search with each part; many queries in threads: one waits for memory while another computes."""
         searches = [partial(part.search, queries, k) for part in self.parts.values()]
         if len(queries) < _FEWEST_FOR_THREADS:
             return dict(zip(self.parts, [search() for search in searches], strict=True))
@@ -141,7 +141,7 @@ class HybridSearch:
             return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
-        """Score rows with one part: its own hits have scores already, only the others are computed."""
+        """Score rows with one part; only rows outside its own hits are computed."""
         scores, known = look_up(hits.rows, hits.scores, rows)
         unknown = np.where(known, np.int32(NONE), rows)
         wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
@@ -159,7 +159,7 @@ def weighted_sum(values: Mapping[str, Scores], weights: Mapping[str, float]) -> 
 
 
 def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
-    """Scale the weights of searches to a sum of 1; unchanged where they have it, but for rounding.
+    """Scale the weights of searches to a sum of 1, unless they have it except for rounding.
 
     Raises:
         ValueError: they are not of these searches, not numbers, below 0, or all 0.
@@ -191,11 +191,11 @@ def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArr
         wanted: int32 (Q, m).
 
     Returns:
-        float32 (Q, m): the scores, 0 for :data:`NONE` and for rows that are not among those given; bool (Q, m):
-        which rows are.
+        float32 (Q, m): the scores, 0 for :data:`NONE` and for missing rows; bool (Q, m): whether the row was
+        found.
     """
     order = np.argsort(rows, axis=1)
-    # Keys that ascend over the whole flattened array, so that one binary search serves all queries.
+    # Keys ascend over the whole flattened array, so one binary search serves all queries.
     step = np.int64(max(int(rows.max(initial=0)), int(wanted.max(initial=0))) + 2)
     offsets = np.arange(len(rows), dtype=np.int64)[:, None] * step + 1
     given = (np.take_along_axis(rows, order, 1) + offsets).ravel()
@@ -207,14 +207,14 @@ def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArr
 
 
 _DAMPING: Final = 60
-"""k of the paper's formula, with its value there."""
+"""k of the paper's formula, with the paper's value."""
 
 
 class ReciprocalRankSearch(HybridSearch):
     """Search with every part; the score of a hit is the weighted mean of 61 / (60 + rank) over the parts.
 
-    An entry that is first in every part has score 1; a part that did not find it adds 0, and its own score of that
-    entry is given as 0.
+    An entry that is first in every part has score 1; a part that did not find it adds 0, and reports 0 as its
+    score.
 
     Args:
         parts: name → search.
@@ -255,11 +255,12 @@ METHODS: Final[Mapping[str, type[HybridSearch]]] = MappingProxyType(
 )
 
 _EXACT_WEIGHT: Final = 0.1
-"""Enough to rank the equal name first, small enough that a score still measures similarity."""
+"""Large enough to rank the equal name first, small enough that a score still measures similarity."""
 
 _SPARSE_WEIGHT: Final = 0.15
 """Weight of sparse search beside dense search by nymlink-mini; chosen on training and development sets, see
-docs/howto/searching.md."""
+docs/howto/searching.md.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +284,8 @@ class Fusion:
         Args:
             parts: the names of the searches.
             method: one of :data:`METHODS`.
-            weights: search → weight, 0 for those not named. If ``None``, weights of scores as chosen on
-                development sets (exact 0.1, sparse 0.15, dense 0.75), and equal weights of ranks, as published.
+            weights: search → weight, 0 for others. If ``None``: for scores, the weights chosen on development sets
+                (exact 0.1, sparse 0.15, dense 0.75); for ranks, equal weights, as published.
 
         Raises:
             UnknownNameError: there is no such method, or no such search.
@@ -333,13 +334,13 @@ def _default_weights(parts: Collection[str]) -> dict[str, float]:
 
 
 class ExtendedSearch:
-    """Search entries in two parts, whose scores can be compared.
+    """Search entries in two parts with comparable scores.
 
     Args:
-        whole: search over the entries that there were.
-        added: search over those that were added.
-        whole_rows: int32: the row that each entry of the first has now; :data:`NONE` if it has none.
-        added_rows: int32: the row that each entry of the second has now.
+        whole: search over the original entries.
+        added: search over the added entries.
+        whole_rows: int32: the present row of each original entry; :data:`NONE` if it has none.
+        added_rows: int32: the present row of each added entry.
 
     Attributes:
         encoder: of the first search, if it has one.
@@ -381,7 +382,7 @@ def _inverse(rows: Rows, count: int) -> Rows:
 
 
 def _moved(rows: Rows, to: Rows) -> Rows:
-    """Replace rows by those they lead to; :data:`NONE` stays."""
+    """Replace rows by their targets; :data:`NONE` stays."""
     if not len(to):
         return np.full(rows.shape, NONE, np.int32)
     moved: Rows = np.where(rows == NONE, np.int32(NONE), to[rows])

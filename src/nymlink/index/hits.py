@@ -22,7 +22,7 @@ class Hits:
 
     Attributes:
         rows: int32 (Q, k): entry rows; :data:`NONE` after the last hit of a query.
-        scores: float32 (Q, k): larger is better; 0 where there is no hit.
+        scores: float32 (Q, k): larger is better; 0 without a hit.
     """
 
     rows: Rows
@@ -64,7 +64,7 @@ def best(rows: Rows, scores: Scores, k: int) -> Hits:
     Args:
         rows: int32 (Q, m): entry rows, :data:`NONE` allowed.
         scores: float32 (Q, m): their scores.
-        k: how many hits of each query.
+        k: number of hits per query.
     """
     absent = rows == NONE
     keys = np.where(absent, -np.inf, np.round(scores.astype(np.float64), 6))
@@ -84,8 +84,8 @@ def best_of(query_numbers: npt.NDArray[np.int64], rows: Rows, scores: Scores, *,
         query_numbers: int (n), ascending: the query of each pair.
         rows: int32 (n): its entry.
         scores: float32 (n): its score.
-        queries: Q, how many queries.
-        k: how many hits of each query.
+        queries: Q, number of queries.
+        k: number of hits per query.
     """
     order = np.lexsort((rows, -np.round(scores.astype(np.float64), 6), query_numbers))
     ranks = np.arange(len(order)) - np.searchsorted(query_numbers, query_numbers)

@@ -1,4 +1,4 @@
-"""The index: a vocabulary made searchable, in a directory of its own."""
+"""The index: a searchable vocabulary in a directory of its own."""
 
 from __future__ import annotations
 
@@ -38,22 +38,18 @@ Made = TypeVar("Made")
 class Index:
     """A vocabulary and the searches over its names.
 
-    It is pickled as its directory, its settings and its calibration, and opened again there.
-
-    Args:
-        contents: the vocabulary, its entries, and the searches over them.
+    Pickle stores its directory, settings and calibration, and opens the directory again.
 
     Attributes:
-        vocabulary: what is searched.
-        entries: its distinct prepared names, those that differ in the order of their words alone as one if its
-            preset is ours.
-        fusion: how its searches are joined.
-        settings: how it was built.
-        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.calibration` has
-            it; ``None`` if it has not been calibrated.
-        ranker: what puts candidates in order, as :mod:`nymlink.rank.ranker` has it; ``None`` for the order of
-            their scores.
-        directory: where it was loaded from; ``None`` if it is in memory only.
+        vocabulary: the searched vocabulary.
+        entries: its distinct prepared names; with the default preset, names that differ only in the order of their
+            words are one entry.
+        fusion: the fusion of its searches.
+        settings: the settings of its building.
+        calibration: turns scores into confidences, see :mod:`nymlink.linking.calibration`; ``None`` if it has not
+            been calibrated.
+        ranker: orders candidates, see :mod:`nymlink.rank.ranker`; ``None`` for the order of their scores.
+        directory: its directory; ``None`` if it is in memory only.
         owners: int32: the concept of each name of the vocabulary, by their rows.
     """
 
@@ -74,12 +70,12 @@ class Index:
         self._making = RLock()
 
     def once(self, make: Callable[[Index], Made]) -> Made:
-        """Return what a function makes of the index: made once, and shared by all who ask for it.
+        """Return the result of a function on the index, computed once and shared by all callers.
 
         Tables over all names are large, and every linker of the index needs the same.
 
         Args:
-            make: the function; a method of a class, or another that lasts.
+            make: the function; a method of a class, or another permanent function.
         """
         with self._making:
             if make not in self._made:
@@ -105,20 +101,19 @@ class Index:
         """Make a vocabulary searchable, in memory or straight in a directory.
 
         Args:
-            vocabulary: what is to be searched; names of obsolete concepts are left out.
+            vocabulary: the vocabulary; names of obsolete concepts are left out.
             sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.features.PRESETS`.
-            encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
-                ``None`` for no dense search.
-            dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
-            store: a server that is to search the vectors, ``"exact"`` or by ``"hnsw"``: the URL of PostgreSQL with
-                pgvector, that of Milvus, or a file of Milvus Lite (``NAME.db``). The index records it without
-                credentials. If ``None``, they are searched here.
-            fusion: how the searches are joined: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
+            encoder: encoder of the dense search, by meaning, or its folder or hub name; ``None`` for no dense
+                search.
+            dense: kind of the dense search: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
+            store: a server to search the vectors, ``"exact"`` or by ``"hnsw"``: the URL of PostgreSQL with
+                pgvector or of Milvus, or a file of Milvus Lite (``NAME.db``). The index records it without
+                credentials. If ``None``, the index itself searches.
+            fusion: fusion of the searches: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
             languages: search names in these languages only; ``None`` for all.
-            directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
-                memory holds only a part of it at a time. A build that was stopped does not encode again what it
-                had encoded. If ``None``, the index is in memory.
-            cache: of vectors that were encoded before, which new ones are added to; ``None`` for the user's.
+            directory: directory of the index, written atomically and opened, with only a part in memory at a time.
+                A stopped build does not encode again. If ``None``, the index is in memory.
+            cache: of vectors, read and extended; ``None`` for the user's.
             progress: whether to show progress when standard error is a terminal.
 
         Raises:
@@ -143,11 +138,10 @@ class Index:
     def rebuild(
         self, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None, progress: bool = False
     ) -> Index:
-        """Build the same searches, joined in the same way, over the names of another vocabulary, in memory.
+        """Build the same searches, with the same fusion, over the names of another vocabulary, in memory.
 
-        It has the same ranker, but is not calibrated; its vectors are searched here, without a store. Where the
-        index was restricted to some languages, names that do not say theirs are searched too: mentions added to a
-        vocabulary say none.
+        The new index has the same ranker, but no calibration and no store. If the index was restricted to some
+        languages, names without a language are searched too: mentions added to a vocabulary have none.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -178,13 +172,12 @@ class Index:
         """Open an index directory; its files are mapped into memory.
 
         Names and concepts are checked at once, the far larger files of the searches in the background: the first
-        query waits for that, so that nothing is found in what is damaged. The encoder of a dense search is loaded,
-        and its store connected to, when the first query needs them.
+        query waits for the end of the check. The encoder is loaded, and the store connected, at the first query.
 
         Args:
             directory: the index.
-            encoder: the encoder that it was built with, or where that is now: a folder, or a model of the hub. If
-                ``None``, it is where it was.
+            encoder: the encoder of the index, or its present place: a folder, or a model of the hub. If ``None``,
+                the recorded place.
 
         Raises:
             StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
@@ -194,7 +187,7 @@ class Index:
 
     @property
     def search(self) -> HybridSearch:
-        """Hybrid of all searches; of an index that was opened, once its files are known to be whole.
+        """Hybrid of all searches; waits until the files of an opened index are checked.
 
         Raises:
             StoreError: one of them is damaged.
@@ -214,7 +207,6 @@ class Index:
 
     @property
     def _encoder(self) -> QueryEncoder | None:
-        """Encoder of the dense search; ``None`` without one."""
         encoder = getattr(self._contents.searches.get(DENSE), "encoder", None)
         return encoder if isinstance(encoder, QueryEncoder) else None
 
@@ -237,21 +229,21 @@ class Index:
         _ = self.encoder
 
     def with_fusion(self, fusion: Fusion) -> Index:
-        """Join the searches in another way; the new index has no ranker or calibration: its scores are others."""
+        """Join the searches in another way; without ranker and calibration, because the scores differ."""
         if fusion == self.fusion:
             return self
         settings = {**self.settings, "fusion": fusion.to_dict()}
         return Index(replace(self._contents, settings=settings, calibration=None, ranker=None))
 
     def with_names(self, source: Source, tables: Tables, *, cache: EmbeddingCache | None = None) -> Index:
-        """Search more names of the same concepts, in memory; nothing that was searched is searched anew.
+        """Search more names of the same concepts, in memory, without repeating work for the old names.
 
-        The new index has the same ranker and calibration. It takes a second for each hundred thousand names that
-        there are, and about a thousandth for each that is added, most of it to encode that. It cannot be saved, or
-        extended again.
+        The new index has the same ranker and calibration. Making it takes a second per hundred thousand names of
+        the index and about a millisecond per added name, mostly for encoding. It cannot be saved, or extended
+        again.
 
         Args:
-            source: where the names are from.
+            source: source of the names.
             tables: concepts of the vocabulary, and the names to add.
             cache: of vectors; ``None`` for the user's.
 
@@ -274,7 +266,7 @@ class Index:
         return Index(replace(self._contents, calibration=calibration))
 
     def with_ranker(self, ranker: Mapping[str, Any] | None) -> Index:
-        """Give the index another ranker, or none; the new index is not calibrated, because its order is another.
+        """Give the index another ranker, or none; the new index is not calibrated, because its order differs.
 
         Args:
             ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`; ``None`` for the order of the scores.
@@ -293,16 +285,16 @@ class Index:
         return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker)
 
     def concepts_named(self, query: str) -> frozenset[int]:
-        """Find the concepts that have exactly this prepared name, by their rows."""
+        """Find the rows of the concepts with exactly this prepared name."""
         row = self.entries.find(query)
         return frozenset() if row is None else self.concepts_of(row)
 
     def concepts_of(self, row: int) -> frozenset[int]:
-        """Find the concepts that have the name of an entry, by their rows."""
+        """Find the rows of the concepts with the name of an entry."""
         return self.entries.concepts(row, self.owners)
 
     def entries_of(self, concepts: Collection[int]) -> list[int]:
-        """Find the entries that are names of some concepts, by their rows."""
+        """Find the rows of the entries that are names of some concepts."""
         named = np.isin(self.owners[self.entries.names], list(concepts))
         places = np.searchsorted(self.entries.offsets, np.flatnonzero(named), side="right") - 1
         rows: list[int] = np.unique(places).tolist()
@@ -311,14 +303,13 @@ class Index:
     def match(self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = ()) -> Matches:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
-        A query that is a name itself has matched that name, though its words are searched in another order. Where
-        it is a name of several concepts, those come first whose name is written as the mention is: see
-        :func:`~nymlink.index.walk.order_equal_names`.
+        A query that is itself a name matches that name, in any order of words. If it is a name of several
+        concepts, names written like the mention come first: see :func:`~nymlink.index.walk.order_equal_names`.
 
         Args:
             queries: Q prepared texts.
-            k: how many concepts, at least 1.
-            surfaces: Q mentions as they were written, ``None`` if that is not known; empty for none.
+            k: number of concepts, at least 1.
+            surfaces: Q mentions as written, ``None`` if unknown; empty for none.
         """
         distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
         found = match(self.search, self.entries, self.owners, list(distinct), k)
@@ -334,14 +325,14 @@ class Index:
         surfaces: Sequence[str | None] = (),
         without: Sequence[Collection[int]] = (),
     ) -> tuple[Matches, ScoredHits]:
-        """Find the k best distinct concepts of each query, as :meth:`match`, and the entries that were found.
+        """Find the k best distinct concepts of each query, as :meth:`match`, and the entries found.
 
         Args:
             queries: Q prepared texts, a few hundred at most.
-            k: how many concepts, at least 1.
-            surfaces: Q mentions as they were written, ``None`` if that is not known; empty for none.
-            without: for each query, rows of entries that are passed over, as if the vocabulary lacked these names;
-                empty for none.
+            k: number of concepts, at least 1.
+            surfaces: Q mentions as written, ``None`` if unknown; empty for none.
+            without: for each query, rows of entries to skip, as if the vocabulary lacked these names; empty for
+                none.
         """
         matches, hits = match_with_hits(self.search, self.entries, self.owners, queries, k, without=without)
         if not len(without):
@@ -360,11 +351,7 @@ def _reopen(
     calibration: Mapping[str, Any] | None,
     ranker: Mapping[str, Any] | None,
 ) -> Index:
-    """Open the directory of an index that was pickled.
-
-    Raises:
-        StoreError: it is not to be found, or another one was built there since.
-    """
+    """Open the directory of a pickled index."""
     contents = load_index(directory, encoder)
     if _without_fusion(contents.settings) != _without_fusion(settings):
         raise StoreError("another index was built here since this one was pickled: load it again", path=directory)

@@ -1,4 +1,4 @@
-"""The directory of an index: its layout, writing and opening it, changing what it has learned in place."""
+"""The directory of an index: its layout, writing, opening, and changing learned parts in place."""
 
 from __future__ import annotations
 
@@ -43,15 +43,14 @@ class IndexContents:
     """Contents of an index, in memory or mapped from its directory.
 
     Attributes:
-        vocabulary: what is searched.
+        vocabulary: the searched vocabulary.
         entries: its distinct prepared names.
-        searches: name → search, those that have files, or that were extended.
-        settings: how it was built: the plan as JSON values, and the recall of an approximate search.
-        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` if it is not
-            calibrated.
+        searches: name → search, for searches with files and extended searches.
+        settings: the plan as JSON values, and the recall of an approximate search.
+        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` if it is not calibrated.
         ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` if it has none.
-        directory: where it was opened; ``None`` if it is in memory only.
-        verification: of the files of its searches, which goes on in the background.
+        directory: its directory; ``None`` if it is in memory only.
+        verification: check of the files of its searches in the background.
     """
 
     vocabulary: Vocabulary
@@ -101,16 +100,16 @@ def new_index_directory(
     """Write an index directory without its searches, which the caller adds.
 
     Args:
-        directory: where the index will be.
-        vocabulary: what is searched.
+        directory: target directory.
+        vocabulary: the searched vocabulary.
         entries: its entries.
         searches: names of the searches; the caller writes each into the folder of its name.
-        settings: written last, with what the caller adds to them meanwhile.
+        settings: written last, with additions by the caller.
         calibration: JSON values; ``None`` for none.
         ranker: JSON values; ``None`` for none.
 
     Yields:
-        The temporary directory that is renamed in the end.
+        The temporary directory, renamed in the end.
 
     Raises:
         OutputError: it cannot be written; nothing is left behind.
@@ -139,8 +138,8 @@ def load_index(
 
     Args:
         directory: the index.
-        encoder: the encoder that it was built with, or where that is now; ``None`` for where it was.
-        store: where its store is, with credentials; ``None`` for what it has recorded.
+        encoder: the encoder of the index, or its present place; ``None`` for the recorded place.
+        store: the present place of its store, with credentials; ``None`` for the recorded place.
 
     Raises:
         StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
@@ -154,7 +153,7 @@ def load_index(
     except Exception as error:
         if isinstance(error, NymlinkError) and not isinstance(error, UnknownNameError):
             raise
-        # A damaged file may end in any error: the check of the files knows which file it is.
+        # A damaged file may cause any error; the check of the files names the file.
         verification.wait()
         if not isinstance(error, (OSError, ValueError, UnknownNameError, pa.ArrowException)):
             raise
@@ -169,11 +168,7 @@ def _map_contents(
     encoder: Encoder | str | Path | None,
     store: StoreAddress | None,
 ) -> IndexContents:
-    """Map the entries and searches of an index directory into memory.
-
-    Raises:
-        OSError, ValueError, UnknownNameError, pyarrow.ArrowException: something is missing or damaged.
-    """
+    """Map the entries and searches of an index directory into memory."""
     settings = member(manifest, "settings", dict)
     plan = Plan.from_dict(settings, encoder, index=directory)
     if (names := member(manifest, "searches", list)) != plan.searches:
@@ -215,20 +210,19 @@ def _map_contents(
 
 
 def _is_of_a_search(file: str) -> bool:
-    """Tell whether a file of an index belongs to a search."""
     folder, slash, _ = file.partition("/")
     return bool(slash) and folder != _VOCABULARY
 
 
 def _is_checked_later(file: str) -> bool:
-    """Tell whether a file is checked in the background, or with the vocabulary, whose manifest is checked here."""
+    """Whether a file is checked in the background, or with the vocabulary."""
     return "/" in file and file != f"{_VOCABULARY}/{MANIFEST}"
 
 
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:
-    """Change how the searches of an index directory are joined, in one step.
+    """Change the fusion of an index directory, in one step.
 
-    Where that changes, so do all scores: a ranker and a calibration are removed, with a warning.
+    A change of the scores removes ranker and calibration, with a warning.
 
     Raises:
         InputError: the fusion is not of the searches that the index has.
@@ -237,7 +231,7 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
     """
     with _changed_manifest(Path(directory)) as manifest:
         try:
-            # As the index will be read: what that would refuse is not to be written.
+            # Convert it as for loading, so that nothing unreadable is written.
             Fusion.from_dict(fusion.to_dict(), [EXACT_MATCH, *manifest["searches"]])
         except ValueError as error:
             raise InputError(
@@ -258,7 +252,7 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
 
 
 def store_encoder(directory: str | Path, place: str) -> None:
-    """Record where the encoder of an index directory is now, in one step.
+    """Record the new place of the encoder of an index directory, in one step.
 
     Args:
         directory: the index.
@@ -273,16 +267,15 @@ def store_encoder(directory: str | Path, place: str) -> None:
 
 
 def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, fusion: Fusion) -> None:
-    """Calibrate an index directory, or calibrate it anew, in one step.
+    """Set the calibration of an index directory, in one step.
 
     Args:
         directory: the index.
         calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
-        fusion: how the searches were joined that it was fitted to.
+        fusion: the fusion during its fitting.
 
     Raises:
-        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
-            another way.
+        StoreError: the index is missing, damaged, or of another format version; or its fusion has changed.
         OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
@@ -293,16 +286,15 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fusion) -> None:
     """Give an index directory a ranker, in one step.
 
-    A calibration was of another order of candidates: it is removed, with a warning.
+    The calibration belongs to the former order of candidates: it is removed, with a warning.
 
     Args:
         directory: the index.
         ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`.
-        fusion: how the searches were joined that it learned from.
+        fusion: the fusion during its training.
 
     Raises:
-        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
-            another way.
+        StoreError: the index is missing, damaged, or of another format version; or its fusion has changed.
         OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
@@ -321,22 +313,16 @@ _CHANGING: Final = 30.0
 
 
 def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path, *, again: str) -> None:
-    """Require that searches are still joined as when something was learned from their scores.
-
-    Raises:
-        StoreError: they are not.
-    """
+    """Require the same fusion as during training or fitting."""
     if manifest["settings"]["fusion"] != fusion.to_dict():
-        raise StoreError(
-            f"its searches have been joined in another way meanwhile: run {again} again", path=directory
-        )
+        raise StoreError(f"its fusion has changed since: run {again} again", path=directory)
 
 
 @contextmanager
 def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
-    """Yield the manifest of an index, and write it as the caller has changed it.
+    """Yield the manifest of an index, and write it with the caller's changes.
 
-    Who comes second waits: it must change what the first has written.
+    A second process waits, so that it changes the manifest written by the first.
     """
     with locked_file(directory, "command", wait=_CHANGING):
         manifest = read_manifest(directory, kind=KIND, version=VERSION)

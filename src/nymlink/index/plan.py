@@ -1,4 +1,4 @@
-"""Settings of an index: its searches, their encoder, their fusion and the languages that are searched."""
+"""Settings of an index: its searches, their encoder, their fusion and the searched languages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Plan:
         Raises:
             UnknownNameError: there is no such preset, kind or fusion.
             MissingExtraError: the dense search needs a package that is not installed.
-            InputError: the encoder cannot be loaded, or is missing; or the store is none.
+            InputError: the encoder cannot be loaded, or is missing; or the address is no store.
             StoreError: the store is not there, or cannot hold vectors.
         """
         if encoder is None and dense != EXACT_NEIGHBOURS:
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def searches(self) -> list[str]:
-        """Names of the searches that have files."""
+        """Names of the searches with files."""
         return _search_names(self.sparse, dense=self.encoder is not None)[1:]
 
     @property
@@ -100,7 +100,7 @@ class Plan:
         entries = Entries.of(
             vocabulary,
             languages=self.languages,
-            # Published settings search each name as it stands.
+            # Published settings search each name in its own order of words.
             any_order=self.sparse == DEFAULT_PRESET,
             progress=progress,
         )
@@ -128,7 +128,7 @@ class Plan:
 
     @property
     def _is_default(self) -> bool:
-        """Whether the searches and their weights are as by default."""
+        """Whether the searches and their weights are the defaults."""
         return self.sparse == DEFAULT_PRESET and self.fusion == Fusion.of(self.fusion.weights)
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,13 +151,13 @@ class Plan:
         """Read the result of :meth:`to_dict`.
 
         Args:
-            value: the plan as it was saved.
-            encoder: the encoder, or where it is now; ``None`` for where it was.
+            value: the saved plan.
+            encoder: the encoder, or its present place; ``None`` for the recorded place.
             index: the directory of the index, for messages.
 
         Raises:
             InputError: an encoder is given, but none is needed.
-            StoreError: a loaded encoder is given, and it is another than the one recorded.
+            StoreError: a given loaded encoder is not the recorded one.
             ValueError: the value is damaged.
             UnknownNameError: there is no such preset.
         """
@@ -183,11 +183,7 @@ def _search_names(sparse: str, *, dense: bool) -> list[str]:
 
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
-    """Load an encoder given by name, and record it.
-
-    Raises:
-        InputError: it cannot be loaded.
-    """
+    """Load an encoder given by name, and record it."""
     if not isinstance(encoder, str | Path):
         return QueryEncoder(EncoderRecord.of(encoder), encoder)
     from nymlink.encode.encoder import Encoder

@@ -17,15 +17,16 @@ from nymlink.text.writing import ALIKE, compact, writing_likeness
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _BLOCK: Final = 1024
-"""Queries searched at a time: bounds the memory of their hits."""
+"""Queries searched at a time; bounds the memory of their hits."""
 
 _ENOUGH: Final = 10
-"""Concepts that a ranker is given at least: a few more are not worth a second, deeper search."""
+"""Fewest concepts for a ranker: a few more are not worth a second, deeper search."""
 
 _SHALLOWEST: Final = 40
-"""Entries walked at least: the first concept and its confidence must not depend on how many are asked for. Of the
-mentions of NCBI disease and BC5CDR one in a hundred has too few concepts among so many names of MEDIC and is
-searched again, one in thirty among half as many."""
+"""Fewest entries walked: the first concept and its confidence must not depend on the number of concepts asked for.
+One in a hundred mentions of NCBI disease and BC5CDR has too few concepts among so many names of MEDIC and is
+searched again; among half as many names, one in thirty.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Matches:
     Attributes:
         concepts: int32 (Q, k): concept rows of the vocabulary, distinct in a query;
             :data:`~nymlink.index.hits.NONE` after the last.
-        names: int32 (Q, k): the name row that matched (of the concept's names of this entry the most exact kind).
-        scores: float32 (Q, k): total similarity, 1 for the best possible; 0 where there is no concept.
+        names: int32 (Q, k): the name row that matched (the most exact kind of the concept's names of this entry).
+        scores: float32 (Q, k): total similarity, 1 for the best possible; 0 without a concept.
         parts: search → its unweighted scores: float32 (Q, k).
     """
 
@@ -58,7 +59,7 @@ class Matches:
 
     @classmethod
     def concatenated(cls, blocks: Sequence[Matches]) -> Matches:
-        """Join the matches of blocks of queries, which have the same k and the same searches."""
+        """Join the matches of blocks of queries, with the same k and the same searches."""
         return cls(
             concepts=np.concatenate([block.concepts for block in blocks]),
             names=np.concatenate([block.names for block in blocks]),
@@ -67,7 +68,7 @@ class Matches:
         )
 
     def take(self, queries: npt.NDArray[np.int64]) -> Matches:
-        """Select queries by their numbers, each as often as it is given; a copy."""
+        """Copy the matches of queries, given by number, possibly with repetitions."""
         return self._each(lambda values, _: values[queries])
 
     def cut(self, k: int) -> Matches:
@@ -78,12 +79,12 @@ class Matches:
         """Put the concepts of each query into another order.
 
         Args:
-            order: int64 (Q, k): the place that each is taken from.
+            order: int64 (Q, k): the former place of each.
         """
         return self._each(lambda values, _: np.take_along_axis(values, order, 1))
 
     def extended(self, deeper: Matches) -> Matches:
-        """Add the concepts of deeper matches of the same queries that these do not have, in their order."""
+        """Append the missing concepts from deeper matches of the same queries, in their order."""
         known = (deeper.concepts[:, :, None] == self.concepts[:, None, :]).any(axis=2)
         new = deeper._each(lambda values, empty: np.where(known, np.asarray(empty, values.dtype), values))
         joined = Matches(
@@ -97,7 +98,7 @@ class Matches:
         return joined.reordered(order).cut(deeper.concepts.shape[1])
 
     def _each(self, change: Callable[[npt.NDArray[Any], float], npt.NDArray[Any]]) -> Matches:
-        """Change all arrays in the same way; the function is also given the value of an empty place."""
+        """Change all arrays in the same way; the function also gets the value of an empty place."""
         return Matches(
             concepts=change(self.concepts, NONE),
             names=change(self.names, NONE),
@@ -112,15 +113,15 @@ def match(
     """Find the k best distinct concepts of each query.
 
     Concepts that share an entry are ordered by the kind of their name (see
-    :data:`~nymlink.vocabulary.concepts.KINDS`), then as in the vocabulary. A blank query, and one that is similar
-    to no name, has none.
+    :data:`~nymlink.vocabulary.concepts.KINDS`), then as in the vocabulary. A query that is blank or similar to no
+    name has none.
 
     Args:
         search: finds the entries.
         entries: E entries.
         concept_of_name: int32 (N): the concept row of each name row.
         queries: Q prepared texts.
-        k: how many concepts, at least 1.
+        k: number of concepts, at least 1.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
@@ -140,17 +141,17 @@ def match_with_hits(
     *,
     without: Sequence[Collection[int]] = (),
 ) -> tuple[Matches, ScoredHits]:
-    """Find the k best distinct concepts of each query, and the entries among which they were found.
+    """Find the k best distinct concepts of each query, and the entries searched for them.
 
-    Where these have fewer than k concepts, but :data:`_ENOUGH`, no more are searched for.
+    If these entries have fewer than k concepts, but at least :data:`_ENOUGH`, the search goes no deeper.
 
     Args:
         search: finds the entries.
         entries: E entries.
         concept_of_name: int32 (N): the concept row of each name row.
         queries: Q prepared texts, a few hundred at most.
-        k: how many concepts, at least 1.
-        without: for each query, rows of entries that are passed over; empty for none.
+        k: number of concepts, at least 1.
+        without: for each query, rows of entries to skip; empty for none.
     """
     hits = search.search(queries, min(_depth(k), len(entries) + 1))
     matches = _match(
@@ -168,7 +169,7 @@ def match_with_hits(
 
 
 def _depth(k: int) -> int:
-    """Compute how many entries are walked for k concepts."""
+    """Compute the number of entries to walk for k concepts."""
     return max(3 * k + 5, _SHALLOWEST)
 
 
@@ -184,9 +185,9 @@ def _match(
     hits: ScoredHits | None = None,
     without: Sequence[Collection[int]] = (),
 ) -> Matches:
-    """Walk ``depth`` entries, those given if any; search four times as deep if they lack ``enough`` concepts."""
+    """Walk ``depth`` entries, or the given ones; search four times as deep if they lack ``enough`` concepts."""
     if hits is None:
-        # At most one more than there are: with a last row of NONE, all were walked.
+        # One more than all entries at most: a last row of NONE shows that all were walked.
         hits = search.search(queries, min(depth, len(entries) + 1))
     has_more = hits.hits.rows[:, -1] != NONE
     if len(without):
@@ -215,13 +216,13 @@ def _walk(scored: ScoredHits, entries: Entries, concept_of_name: Rows, k: int) -
     """Take the first k distinct concepts of each query, in the order of its hits."""
     queries, places = np.nonzero(scored.hits.rows != NONE)
     rows = scored.hits.rows[queries, places]
-    # One line for every name of every entry that was hit, in the order of the hits.
+    # One line per name of every hit, in the order of the hits.
     counts = entries.offsets[rows + 1] - entries.offsets[rows]
     line = np.repeat(np.arange(len(rows)), counts)
     within = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
     names = entries.names[entries.offsets[rows][line] + within]
     concepts = concept_of_name[names]
-    # The first line of each query and concept, which are combined to one number.
+    # The first line of each query and concept, combined to one number.
     _, first = np.unique(queries[line] * (np.int64(concepts.max(initial=0)) + 1) + concepts, return_index=True)
     first.sort()
     query = queries[line[first]]
@@ -257,11 +258,12 @@ def _fill(
 
 
 _CAPITALS: Final = 0.8
-"""Least likeness of names that differ in capitals alone: which of their letters is then by chance."""
+"""Least similarity of names that differ only in capitals; their capitals are then arbitrary."""
 
 _LESS: Final = 0.99
-"""Share of its score that a concept keeps whose name is equal but for capitals or signs, where that of another is
-written just as the mention: enough to say that they are no tie."""
+"""Factor for the score of an equal name with other capitals or signs, if another is written exactly like the
+mention: enough to avoid a tie.
+"""
 
 
 class EqualName(NamedTuple):
@@ -270,7 +272,7 @@ class EqualName(NamedTuple):
     Attributes:
         concept: row of its concept.
         name: its row.
-        alike: whether it is written as the mention is.
+        alike: whether it is written like the mention.
     """
 
     concept: int
@@ -281,10 +283,10 @@ class EqualName(NamedTuple):
 def order_equal_names(
     matches: Matches, place: int, vocabulary: Vocabulary, entries: Entries, query: str, surface: str | None
 ) -> None:
-    """Put the concepts that have a query for a name in order, in place: the most alike in writing first.
+    """Order the concepts whose name is the query, in place: names written most like the mention first.
 
-    Of a concept the name is kept that is written most as the mention is. Where the mention equals no name, all
-    concepts with a name of its compact form are added ("IL1RA", between "IL-1RA" and "IL1-RA").
+    Each concept keeps its name closest to the mention. If the mention equals no name, all concepts with a name of
+    its compact form are added ("IL1RA", between "IL-1RA" and "IL1-RA").
 
     Args:
         matches: of all queries.
@@ -292,8 +294,7 @@ def order_equal_names(
         vocabulary: of the concepts.
         entries: of the index.
         query: the prepared text.
-        surface: the mention, as it was written; ``None`` if that is not known: the concepts that were found
-            stay in order.
+        surface: the mention as written; ``None`` if unknown: the concepts found then stay in order.
     """
     equal = equal_names(vocabulary, entries, query, surface)
     concepts = matches.concepts[place]
@@ -321,7 +322,7 @@ def order_equal_names(
 
 
 def _replace(values: npt.NDArray[Any], first: npt.ArrayLike, rest: npt.NDArray[Any], *, empty: int) -> None:
-    """Replace values by others and, where these are fewer, an empty one."""
+    """Replace values by others, filled up with an empty value."""
     new = np.concatenate([first, rest])
     values[: len(new)], values[len(new) :] = new, empty
 
@@ -343,7 +344,7 @@ def equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: s
         text = vocabulary.name(name).text
         likeness = 1.0 if surface is None else writing_likeness(surface, text)
         level = likeness if likeness > ALIKE or likeness < _CAPITALS else _CAPITALS
-        # An entry has names in another order of words, too.
+        # An entry also has names in another order of words.
         keyed.append(((normalise(text) not in (query, wanted), -level, place), name, likeness > ALIKE))
     owners = vocabulary.columns.names["concept"]
     return [EqualName(owners[name].as_py(), name, alike) for _, name, alike in sorted(keyed)]

@@ -54,7 +54,7 @@ class Worker(Protocol[S_in, R_out]):
     """Does shards, one after the other."""
 
     def do(self, shard: S_in, /) -> R_out:
-        """Do a shard, and report what became of it."""
+        """Do a shard, and report the result."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""The folder of a job: what the job depends on, a part for each shard, and a journal of the finished parts.
+"""The folder of a job: its settings, a part for each shard, and a journal of the finished parts.
 
 A worker writes a part in one step and computes its digest; the driver then writes both into the journal. A part
-counts only if its size and digest are those of its record. A part that is cut short, damaged or of another job is
-done again. Nothing depends on the times of files.
+counts only if its size and digest match its record. An incomplete, damaged or foreign part is done again. Nothing
+depends on the times of files.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ PARTS: Final = "parts"
 """The folder of the parts. It holds nothing else, because it is read as one table."""
 
 _JOB: Final = "job.json"
-"""The file with what an unfinished job depends on."""
+"""The file with the settings of an unfinished job."""
 _JOURNAL: Final = "done.jsonl"
 """The file with a record of each finished part of an unfinished job."""
 _VERSION: Final = 2
 _NAME: Final = re.compile(r"part-(\d{6,18})\.[a-z]+")
 _SHOWN: Final = 3
-"""Foreign files that a message names."""
+"""Most foreign files in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +91,15 @@ class JobFolder:
 
     Args:
         path: the folder.
-        kind: what job it is of: ``"bulk job"``.
+        kind: noun for the job: ``"bulk job"``.
         ending: ending of the names of its parts.
-        described: what the job depends on, as JSON values: another value makes another job.
+        described: the settings and input of the job, as JSON values: another value makes another job.
         replace: advice on how to replace another job.
 
     Attributes:
         path: the folder.
         parts: the folder of the parts in it.
-        digest: of all that the job depends on.
+        digest: of settings and input.
     """
 
     def __init__(self, path: Path, kind: str, ending: str, described: Mapping[str, Any], *, replace: str) -> None:
@@ -117,13 +117,13 @@ class JobFolder:
 
     @contextmanager
     def opened(self, *, restart: bool) -> Iterator[dict[int, Part]]:
-        """Begin the job in the folder, or go on with the one that is there, alone until the block ends.
+        """Begin or continue the job of the folder, alone until the block ends.
 
         Args:
-            restart: replace a job that is there.
+            restart: replace an existing job.
 
         Yields:
-            The shards that are done, each with the record of its part.
+            The finished shards, each with the record of its part.
 
         Raises:
             InputError: a job with other settings or input is there.
@@ -132,12 +132,12 @@ class JobFolder:
         self._job()
         require_place(self.path)
         with locked_folder(self.path, self._kind), output_errors(self.path):
-            # Again: another process may have begun or ended one meanwhile.
+            # Check again: another process may have begun or ended a job in between.
             self._begin(self._job(), restart=restart)
             self.parts.mkdir(exist_ok=True)
             done = {number: part for number, part in self._records() if part.is_at(self.part(number))}
             if not self.is_finished:
-                # Without the records of lost parts, and without a line that a kill cut short.
+                # Drop the records of lost parts, and a line cut short by a kill.
                 with atomic_file(self.path / _JOURNAL) as partial:
                     lines = (self._line(number, part) for number, part in done.items())
                     partial.write_text("".join(lines), encoding="utf-8")
@@ -165,7 +165,7 @@ class JobFolder:
         with output_errors(self.path):
             for path in self.parts.iterdir():
                 if is_leftover(path.name):
-                    # Of workers that were killed on other hosts.
+                    # Leftovers of killed workers on other hosts.
                     path.unlink(missing_ok=True)
             files = {f"{PARTS}/{self.part(number).name}": asdict(parts[number]) for number in sorted(parts)}
             about = {"kind": self._kind, "format": _VERSION, **self._described, **body}
@@ -192,7 +192,7 @@ class JobFolder:
         return manifest is not None and is_sealed(manifest)
 
     def _records(self) -> Iterator[tuple[int, Part]]:
-        """Yield the records of parts: those of the manifest, or those of the journal."""
+        """Yield the records of parts, from the manifest or from the journal."""
         manifest = manifest_of(self.path)
         if manifest is not None and is_sealed(manifest):
             for name, value in manifest["files"].items():
@@ -224,11 +224,11 @@ class JobFolder:
             )
 
     def _begin(self, before: Mapping[str, Any] | None, *, restart: bool) -> None:
-        """Make the folder that of this job. Wherever this process is killed, it is the folder of one job."""
+        """Make the folder that of this job. A kill at any point leaves the folder of one job."""
         if before is not None and not restart:
             self._require_same(before)
             if self.is_finished:
-                # Of a process that was killed at its very end.
+                # Leftover of a process killed at its very end.
                 self._clear_unfinished()
                 return
         elif self.parts.is_dir():
@@ -242,11 +242,7 @@ class JobFolder:
             (self.path / name).unlink(missing_ok=True)
 
     def _job(self) -> dict[str, Any] | None:
-        """Read which job is in the folder; ``None`` if the folder is missing or empty.
-
-        Raises:
-            OutputError: something else is in it, or a link.
-        """
+        """Read which job is in the folder; ``None`` if the folder is missing or empty."""
         folder = self.path
         with output_errors(folder):
             if folder.exists() and not folder.is_dir():
@@ -267,11 +263,7 @@ class JobFolder:
 
 
 def _names(folder: Path) -> set[str]:
-    """List the names in a folder without temporary files.
-
-    Raises:
-        OutputError: one that a job writes is a link or the like: the job would write through it.
-    """
+    """List the names in a folder without temporary files."""
     names: set[str] = set()
     if not folder.is_dir():
         return names

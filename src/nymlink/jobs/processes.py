@@ -1,4 +1,4 @@
-"""The engine of one machine: worker processes that get shards as they come, and report them in order."""
+"""The engine of one machine: worker processes take shards one by one; reports come in order."""
 
 from __future__ import annotations
 
@@ -17,15 +17,11 @@ from typing import Any, Final
 from nymlink.jobs.engine import TRIES, Order, R, S, Worker, WorkerEndedError, Workers
 
 _WAITING: Final = 3
-"""Shards for each process that are read ahead."""
+"""Shards read ahead per process."""
 
 
 class Processes:
-    """Gives shards to processes of this machine; memory holds a few shards for each.
-
-    Args:
-        count: how many processes.
-    """
+    """Gives shards to processes of this machine; memory holds a few shards for each."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -74,7 +70,7 @@ class _Pool(Workers[S, R]):
             yield report
 
     def end(self) -> None:
-        """End the processes, without waiting for what they do."""
+        """End the processes at once."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _alone(self, shard: S) -> R:

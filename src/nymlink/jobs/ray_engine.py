@@ -1,7 +1,7 @@
 """Jobs on a Ray cluster: its machines are checked, then work on shards.
 
-Shards go through Ray Data as they are, some hundred bytes each, and reports come back: no row of the input or the
-output is in Ray's object store.
+Only shards, some hundred bytes each, and reports go through Ray: no row of the input or the output is in Ray's
+object store.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _PACKAGES: Final = ("nymlink", "ray", "numpy", "onnxruntime", "pyarrow", "tokeni
 """Packages by whose versions the output may differ."""
 
 _WAIT: Final = 60
-"""Seconds in which a machine must say what it has."""
+"""Seconds for a machine to describe itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """What a machine of a cluster says of itself.
+    """A machine's description of itself.
 
     Attributes:
         host: its name.
-        versions: package → version; ``None`` for one that it does not have.
-        unseen: the paths that it was asked for and does not see.
+        versions: package → version; ``None`` for a missing package.
+        unseen: the requested paths that it does not see.
     """
 
     host: str
@@ -97,7 +97,7 @@ def _node_states(paths: Sequence[str]) -> list[NodeState]:
         try:
             states.append(NodeState(*ray.get(answer, timeout=_WAIT)))
         except (NodeDiedError, TaskUnschedulableError, WorkerCrashedError):
-            # It has just left the cluster, which works without it.
+            # It has just left the cluster; the job works without it.
             continue
         except GetTimeoutError as error:
             raise InputError(
@@ -108,9 +108,9 @@ def _node_states(paths: Sequence[str]) -> list[NodeState]:
 
 
 def _probe() -> Callable[[Sequence[str], Sequence[str]], tuple[Any, ...]]:
-    """Make the function that a machine describes itself with.
+    """Make the function by which a machine describes itself.
 
-    It is made here, and not imported there, so that a machine without nymlink can say that it has none.
+    It is sent to the machine, not imported there, so that a machine without nymlink can report that.
     """
 
     def probe(paths: Sequence[str], packages: Sequence[str]) -> tuple[Any, ...]:
@@ -134,7 +134,7 @@ _STORE: Final = 100 << 20
 """Bytes of the object store of a Ray of our own: reports are small."""
 
 _REACHED: Final = 10
-"""Seconds in which the head of a cluster must answer."""
+"""Seconds for the head of a cluster to answer."""
 
 _TOKEN: Final = (
     "it probably asks for a token, which Ray looks for by itself only with --address auto. Set "
@@ -147,9 +147,9 @@ class RayEngine:
     """Gives shards to actors of Ray.
 
     Args:
-        workers: how many actors; ``None`` for one a core, or one for each share of a GPU.
-        address: of a cluster; ``None`` for a Ray of its own.
-        gpus: the share of a GPU that each actor has.
+        workers: number of actors; ``None`` for one per core, or one per share of a GPU.
+        address: of a cluster; ``None`` for a new Ray on this machine.
+        gpus: the share of a GPU per actor.
 
     Raises:
         MissingExtraError: Ray is not installed.
@@ -184,7 +184,7 @@ class RayEngine:
             _start(self._address, self._workers or usable_cores())
         try:
             require_alike(needs)
-            # Ray prints what it says of workers that died on standard output, which is for the report.
+            # Ray reports dead workers on standard output, where the report of the job goes.
             with redirect_stdout(sys.stderr):
                 yield _Actors(order, self._count(), self._gpus)
         finally:
@@ -221,7 +221,7 @@ class _Actors(Workers[S, R]):
         raise WorkerEndedError(left[0].number, TRIES)
 
     def _once(self, shards: Sequence[S]) -> Iterator[R]:
-        """Do shards; those of an actor that dies are left out."""
+        """Do shards, except those of actors that die."""
         import ray.data
 
         context = ray.data.DataContext.get_current()
@@ -234,7 +234,7 @@ class _Actors(Workers[S, R]):
         pickled = [{"shard": pickle.dumps(each)} for each in shards]
         dataset = ray.data.from_items(pickled, override_num_blocks=len(shards))
         with warnings.catch_warnings(action="ignore"):
-            # Options of actors can only be given in a way that a later Ray will not take.
+            # Later releases of Ray will not accept this way to give options of actors, the only one here.
             reports = dataset.map_batches(
                 RayWorker,
                 fn_constructor_args=(self._order,),
@@ -245,7 +245,7 @@ class _Actors(Workers[S, R]):
                 ),
                 num_cpus=1,
                 num_gpus=self._gpus,
-                # An actor that dies is started again, but what it was at is not given to it again and again.
+                # A dead actor is started again, but its shard is not given to it again and again.
                 max_restarts=-1,
                 max_task_retries=0,
             )
@@ -272,14 +272,10 @@ class RayWorker:
 
 
 def _start(address: str | None, cores: int) -> None:
-    """Start Ray, or connect to a cluster.
-
-    Raises:
-        InputError: there is no such cluster, or it has another version of Ray or Python.
-    """
+    """Start Ray, or connect to a cluster."""
     import ray
 
-    # What its own processes log on standard error is for developers of Ray; errors are raised.
+    # Logs of Ray's own processes on standard error are for its developers; errors are raised.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL, "configure_logging": True}
     if address is None:
@@ -301,7 +297,7 @@ def _start(address: str | None, cores: int) -> None:
         if address == "auto":
             what = "this machine is of no Ray cluster"
         elif type(error) is ConnectionError and ":" in address:
-            # Something answers there. Ray says of neither that a token is asked for nor that it is another.
+            # Something answers there. Ray does not report a missing token or another program.
             raise InputError(f"the Ray cluster at {address} refuses this machine: {_TOKEN}") from error
         else:
             what = f"there is no Ray cluster at {address}"
@@ -313,7 +309,7 @@ def _start(address: str | None, cores: int) -> None:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Let what libraries write to standard error past Python go nowhere, until the block ends."""
+    """Discard output of libraries to standard error, below Python too, until the block ends."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -325,11 +321,7 @@ def _silent() -> Iterator[None]:
 
 
 def _require_reachable(address: str) -> None:
-    """Check that something answers at an address with a port: Ray itself tries for a minute and longer.
-
-    Raises:
-        InputError: nothing does.
-    """
+    """Check that something answers at an address with a port: Ray itself tries for a minute and longer."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal():
         return

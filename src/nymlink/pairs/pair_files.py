@@ -42,7 +42,7 @@ def write_pairs(pairs: Pairs, target: Path, *, progress: bool = False) -> int:
     Raises:
         OutputError: the file cannot be written; nothing is left behind.
     """
-    # Opened here rather than by Arrow, which takes some names for URLs.
+    # Opened here: Arrow takes some names for URLs.
     with atomic_file(target) as partial, partial.open("wb") as stream:
         if target.suffix == ".parquet":
             _write_parquet(pairs, stream, progress=progress)

@@ -34,13 +34,13 @@ class PairSettings:
     """Settings of pairs from a vocabulary.
 
     Attributes:
-        cap: the most pairs per concept; of a concept with more, a random sample without replacement.
+        cap: the most pairs per concept, sampled without replacement.
         seed: seed of samples, held-out concepts and order.
         languages: languages of names, ``None`` for all.
         kinds: kinds of names.
-        across_languages: only pairs of names in two languages, neither of them unknown.
-        held_out: share of concepts held out, which depend on the seed and their ids alone.
-        part: the concepts whose pairs are made: all but those held out (``"train"``), or those held out.
+        across_languages: only pairs of names in two known languages.
+        held_out: share of concepts held out; the choice depends only on the seed and their ids.
+        part: the concepts of the pairs: all except held-out ones (``"train"``), or the held-out ones.
 
     Raises:
         ValueError: a setting is out of its range.
@@ -141,19 +141,19 @@ PAIRS: Final = pa.schema([pa.field(name, pa.string(), nullable=False) for name i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """The synonym pairs of C concepts that each have two or more distinct names, N names in all.
+    """The synonym pairs of C concepts with two or more distinct names, N names in all.
 
-    Names are lower-cased; equal names of a concept are then one. Names of obsolete concepts are left out.
+    Names are lower-cased before they are compared. Names of obsolete concepts are left out.
 
     Attributes:
         vocabulary: the vocabulary of the names.
-        settings: how the pairs are made.
+        settings: settings of the pairs.
         concepts: int32 (C): concept rows.
         keys: uint64 (C): random key of each concept, which determines its sample of pairs.
         names: int32 (N): name rows.
         name_offsets: int64 (C + 1): concept i has the names ``names[name_offsets[i]:name_offsets[i + 1]]``.
-        pairs_before: int64 (N + 1): before any are left out by the cap, name i is the right name of the pairs
-            numbered ``pairs_before[i]`` to ``pairs_before[i + 1] - 1``, with the first names of its concept.
+        pairs_before: int64 (N + 1): without the cap, name i is the right name of the pairs numbered
+            ``pairs_before[i]`` to ``pairs_before[i + 1] - 1``, with the first names of its concept.
         pair_offsets: int64 (C + 1): concept i has the pairs numbered ``pair_offsets[i]`` to
             ``pair_offsets[i + 1] - 1``.
     """
@@ -203,7 +203,7 @@ class Pairs:
         if languages is not None and not matching_languages(languages, [UNKNOWN_LANGUAGE]):
             _warn_of_unknown(available.get(UNKNOWN_LANGUAGE, 0))
         names, owners = distinct_names(vocabulary, languages=languages, kinds=settings.kinds)
-        # With how many of the names before it, from the first of its concept, each name is a pair.
+        # Number of pairs of each name with earlier names of its concept.
         partners = np.arange(len(names))
         if across_languages:
             names, owners, partners = _by_language(vocabulary, names, owners)
@@ -234,8 +234,8 @@ class Pairs:
         """Compute the pairs ``start`` to ``stop - 1`` in the shuffled order of an epoch.
 
         Returns:
-            Concept rows, left name rows and right name rows: int32 (stop − start) each. The left name is the one
-            that comes first in the vocabulary, or with ``across_languages`` that of the language counted first.
+            Concept rows, left name rows and right name rows: int32 (stop − start) each. The left name comes first
+            in the vocabulary, or with ``across_languages`` is that of the language counted first.
 
         Raises:
             IndexError: the range exceeds the number of pairs.
@@ -286,10 +286,10 @@ def _warn_of_unknown(count: int) -> None:
 
 
 def _by_language(vocabulary: Vocabulary, names: Rows, owners: Rows) -> tuple[Rows, Rows, Ints]:
-    """Sort the names of each concept by language, regions aside, without those of unknown language.
+    """Sort the names of each concept by language, ignoring regions and leaving out unknown languages.
 
     Returns:
-        Name rows and their concept rows (int32), and for each the place of the first one of its concept and
+        Name rows and their concept rows (int32), and for each the place of the first name of its concept and
         language (int64).
     """
     column = vocabulary.columns.names["lang"].take(pa.array(names)).combine_chunks()

@@ -1,4 +1,4 @@
-"""Pseudo-random permutations of 0 … n − 1 that are computed, not stored.
+"""Pseudo-random permutations of 0 … n − 1, computed instead of stored.
 
 A Feistel network on the numbers below a², a = ⌈√n⌉, is a permutation of them for any round function. Applying it
 again until the result is below n (cycle walking) makes it a permutation of 0 … n − 1. These are methods 3 and 2 of
@@ -28,7 +28,7 @@ def permute(places: npt.NDArray[np.int64], *, size: npt.ArrayLike, key: npt.Arra
 
     Args:
         places: int64 (n), each at least 0 and less than ``size``.
-        size: how many numbers are permuted (at most 2⁵²): one value, or one per place (n).
+        size: number of permuted numbers (at most 2⁵²): one value, or one per place (n).
         key: key of the permutation, from :func:`seeded_keys`: one value, or one per place (n).
 
     Returns:
@@ -44,7 +44,7 @@ def permute(places: npt.NDArray[np.int64], *, size: npt.ArrayLike, key: npt.Arra
 
 
 def seeded_keys(texts: Sequence[str], *, seed: int) -> Keys:
-    """Compute a key for each text, which depends on the text and the seed alone.
+    """Compute a key for each text, depending only on the text and the seed.
 
     Args:
         texts: n texts.
@@ -67,7 +67,7 @@ def _feistel(value: Keys, side: Keys, key: Keys) -> Keys:
     """Permute numbers below ``side``² (side at most 2²⁶) by a Feistel network on two digits to base ``side``."""
     left, right = np.divmod(value, side)
     for number in range(_ROUNDS):
-        # 53 bits, so that the sum cannot overflow, which would break the permutation.
+        # 53 bits: an overflow of the sum would break the permutation.
         noise = mix(right + key + np.uint64(number * _GOLDEN % (1 << 64))) >> np.uint64(11)
         left, right = right, (left + noise) % side
     permuted: Keys = left * side + right

@@ -1,7 +1,7 @@
-"""Pairs of names that are translations of each other.
+"""Pairs of names that translate each other.
 
 =====================  ==============================  ==============================================
-format                 a line                          where from
+format                 line                            source
 =====================  ==============================  ==============================================
 parallel titles        ``heart ||| coeur``             titles of linked Wikipedia pages
 TSV, CSV               ``heart<TAB>coeur``             word lists of Wiktionary, XLing, spreadsheets
@@ -34,7 +34,7 @@ from nymlink.tables.delimited import Record, parse_records
 from nymlink.text.normalise import HAN, LATIN, scripts_of
 
 if TYPE_CHECKING:
-    # Languages of translations are parsed where SciPy is not installed.
+    # Languages of translations are also parsed without SciPy.
     from scipy.sparse import csr_array
 
 WORDS: Final = " "
@@ -43,7 +43,7 @@ WORDS: Final = " "
 _TITLES: Final = "|||"
 _DELIMITERS: Final = (_TITLES, "\t", ";", ",")
 _TWO_WORDS: Final = 0.9
-"""The share of lines of two words from which a file is taken for one of words: in MUSE's own it is 1."""
+"""Smallest share of lines of two words in a file of words; in MUSE's own files it is 1."""
 
 
 def find_separator(lines: list[str]) -> str | None:
@@ -63,7 +63,7 @@ def find_separator(lines: list[str]) -> str | None:
 
 
 def split_lines(lines: Iterable[tuple[int, str]], separator: str) -> Iterator[Record]:
-    """Split numbered lines into the fields between separators; only those of TSV and CSV may be quoted."""
+    """Split numbered lines into the fields between separators; only fields of TSV and CSV may be quoted."""
     if separator in (_TITLES, WORDS):
         between = None if separator == WORDS else separator
         return (Record(number, line.split(between), line) for number, line in lines if line.strip())
@@ -106,10 +106,10 @@ _ENGLISH: Final = frozenset(
     "then there these they this those through until were what when where which while whose with without "
     "would your".split()
 )
-"""Words that are frequent in English, and rare in the other languages written in Latin letters."""
+"""Words that are frequent in English, and rare in other languages with Latin letters."""
 
 _LEAST_ROWS: Final = 3
-"""Rows that must speak for an exchange where letters and English words, not scripts, are the evidence."""
+"""Fewest rows with evidence for an exchange, if the evidence is letters and English words, not scripts."""
 
 
 class ColumnLanguages(NamedTuple):
@@ -149,16 +149,16 @@ def languages_in_name(name: str) -> ColumnLanguages | None:
 def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguages) -> int | None:
     """Find rows that show that two columns are exchanged: in the opposite order of the given languages.
 
-    Where the languages have different scripts, the rows in which a word is in the other column's script are
-    counted. Where one is English and both have Latin letters, words that only English has, and letters that it has
-    not, tell the columns apart. Of other languages nothing is known.
+    For languages with different scripts, rows with a word in the other column's script count. For English and
+    another language with Latin letters, words only in English and letters not in English count. Other pairs of
+    languages give no evidence.
 
     Args:
         rows: line number, left and right word.
-        languages: the languages that the columns are said to have.
+        languages: the stated languages of the columns.
 
     Returns:
-        The line of the first row that speaks for an exchange, where most of those that tell do; else ``None``.
+        The line of the first row with evidence for an exchange, if that is most of the evidence; else ``None``.
     """
     left, right = map(_scripts, languages)
     if left != right:
@@ -178,7 +178,7 @@ def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguag
 def _vote(left: frozenset[str], right: frozenset[str], marked: tuple[frozenset[str], frozenset[str]]) -> int:
     """Compare the scripts of two words: above 0 for the given order, below 0 for the opposite one.
 
-    Latin letters tell nothing: they are in words of every language.
+    Latin letters are no evidence: words of every language have them.
     """
     first, second = (scripts - {LATIN} for scripts in marked)
     as_given = bool(left & first) + bool(right & second)
@@ -195,7 +195,6 @@ def _englishness(text: str) -> int:
 
 @cache
 def _scripts(language: str) -> frozenset[str]:
-    """Look up the scripts that a language is written in."""
     found = {script for script, languages in _LANGUAGES_OF.items() if language in languages.split()}
     return frozenset(found or {LATIN})
 
@@ -204,7 +203,7 @@ _SAMPLE: Final = 200
 """Lines from which the format is found."""
 
 _CHECKED_ROWS: Final = 10_000
-"""Rows, spread over the file, from which an exchange of its columns is found."""
+"""Rows checked for an exchange of columns, spread over the file."""
 
 _HEADER: Final = re.compile(
     r"(source|target|src|tgt|trg|word|translation|term|title|name|text)s?|(source|target|src|tgt|trg)[ _-]\w+",
@@ -218,10 +217,10 @@ class Translations:
 
     Attributes:
         path: the file.
-        languages: the languages of the columns, where they are known.
+        languages: the languages of the columns, if known.
         left: (n): the words of the first column.
-        right: (n): those of the second.
-        same: the number of rows left out because both words are the same.
+        right: (n): the words of the second column.
+        same: number of rows left out because both words are the same.
     """
 
     path: Path
@@ -231,7 +230,7 @@ class Translations:
     same: int
 
     def describe(self) -> dict[str, Any]:
-        """Describe where the pairs come from, as JSON values."""
+        """Describe the source of the pairs, as JSON values."""
         languages = None if self.languages is None else str(self.languages)
         return {
             "sha256": sha256(self.path),
@@ -244,11 +243,11 @@ class Translations:
 def read_translations(
     path: Path, *, languages: ColumnLanguages | None = None, problems: Problems | None = None
 ) -> Translations:
-    """Read the translation pairs of a plain or gzip file; the separator of its columns is found from its lines.
+    """Read the translation pairs of a plain or gzip file; the separator of its columns is recognised.
 
-    The first line may be a header. A table of more columns needs one that names two columns by the codes of
-    ``languages``. Words are lower-cased, as the names of self-alignment are. Rows with the same word on both
-    sides, half of MUSE, teach nothing and are left out.
+    The first line may be a header. A table of more columns needs a header with the codes of ``languages``. Words
+    are lower-cased, like names in self-alignment. Rows with the same word on both sides, half of MUSE, teach
+    nothing and are left out.
 
     Args:
         path: the file.
@@ -291,11 +290,7 @@ def read_translations(
 
 
 def _utf8_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Read lines.
-
-    Raises:
-        InputError: a line is not UTF-8. Guessed letters would be learned as if they were the language's.
-    """
+    """Read lines."""
     decoding = Problems()
     for number, line in read_lines(path, decoding):
         if decoding.repaired:
@@ -365,15 +360,15 @@ def _require_order(
 
 
 class TranslationPairs:
-    """Translation pairs (x, y), each with a label of its own; a :class:`~nymlink.pairs.pairs.PairSequence`.
+    """Translation pairs (x, y), each with its own label; a :class:`~nymlink.pairs.pairs.PairSequence`.
 
     Liu et al., "Learning Domain-Specialised Representations for Cross-Lingual Biomedical Entity Linking" (ACL
-    2021), section 2.2. Both words of a pair are anchors of the loss: each is learned from the other. A pair that
-    several files have, in either order, counts once.
+    2021), section 2.2. Both words of a pair are anchors of the loss: each is learned from the other. A pair in
+    several files, in either order, counts once.
 
-    A word with several translations is in several pairs, with a label each. Words that the files translate into
-    each other, directly or through other words of a batch, are one group, and no negatives of each other: else
-    "heart" would be pushed away from "kalp" by its pair with "yürek".
+    A word with several translations is in several pairs, with a label each. Words connected by translations,
+    directly or through other words of a batch, are one group, and no negatives of each other: else "heart" would
+    be pushed away from "kalp" by its pair with "yürek".
 
     Args:
         files: the pairs of each file.
@@ -403,7 +398,7 @@ class TranslationPairs:
         return NamedPairs(numbers, names[: len(left)], names[len(left) :], groups=self._groups(left, right))
 
     def _groups(self, left: Ints, right: Ints) -> npt.NDArray[np.int32]:
-        """Number the groups of words that are joined by translations: one number for each pair."""
+        """Number the groups of words connected by translations: one number for each pair."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
@@ -419,7 +414,7 @@ class TranslationPairs:
 
 
 def _symmetric(left: Ints, right: Ints, size: int) -> csr_array:
-    """Make the matrix of which word translates which: bool (size, size)."""
+    """Make the matrix of translations between words: bool (size, size)."""
     from scipy.sparse import csr_array
 
     rows, columns = np.concatenate([left, right]), np.concatenate([right, left])

@@ -29,12 +29,12 @@ _FAMILIES: Final = (
     *("Noto Sans Thai", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Arabic"),
     *("Noto Sans Hebrew", "Thonburi", "Leelawadee UI", "Nirmala UI"),
 )
-"""The font that comes with matplotlib, and common ones for scripts that it does not have."""
+"""The font of matplotlib, and common ones for scripts that it lacks."""
 
 
 @cache
 def font_families() -> tuple[str, ...]:
-    """List the installed ones of the known font families, in the order in which letters are looked for."""
+    """List the installed ones of the known font families, in the order of their use."""
     from matplotlib.font_manager import fontManager
 
     installed = set(fontManager.get_font_names())
@@ -42,10 +42,10 @@ def font_families() -> tuple[str, ...]:
 
 
 def readable(text: str) -> str:
-    """Romanise a text that the fonts of pictures have no letters for; other texts stay as they are.
+    """Romanise a text whose letters the fonts of pictures lack; other texts do not change.
 
     Returns:
-        The text, or its romanised form; empty where nothing of it can be written.
+        The text, or its romanised form; empty if nothing of it can be written.
     """
     return text if all(map(_is_drawn, text)) else romanise(normalise(text))
 
@@ -99,7 +99,7 @@ _PLACES: Final = tuple(
 
 
 def shortened(text: str, longest: int) -> str:
-    """Cut a text to a number of characters, of which all can be drawn."""
+    """Cut a text to a number of drawable characters."""
     text = readable(text)
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
@@ -154,7 +154,7 @@ def _cost(box: Points, inside: Points, shown: Points, occupied: Sequence[Points]
 
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Colours of Okabe & Ito (2008), safe for colour-blind readers, without yellow, which is faint on white."""
+"""Colours of Okabe & Ito (2008), safe for colour-blind readers, without yellow, too faint on white."""
 
 MARKERS: Final = "osD^vPX"
 
@@ -164,10 +164,10 @@ _DPI: Final = 150
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """Create an empty figure, in inches, laid out without overlaps, to be drawn on within the block.
+    """Create an empty figure, in inches, laid out without overlaps, for drawing within the block.
 
-    Texts are drawn literally: the dollar signs of a name enclose no formula. Letters that one font does not have
-    are taken from another.
+    Texts are drawn literally: the dollar signs of a name enclose no formula. Letters missing in one font are taken
+    from another.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

@@ -23,24 +23,24 @@ _MOST: Final = 64
 """Bars in a row of groups."""
 
 _BAR: Final = 0.2
-"""Width of a bar, in inches: that of the two digits above it."""
+"""Width of a bar, in inches: the width of the two digits above it."""
 
 _LETTER: Final = 0.075
 """Width of a letter of the legend, in inches."""
 
 _HATCHES: Final = ("", "///", "...")
-"""Those of the first bars, and of further ones, whose colours repeat."""
+"""Hatches of the first bars, and of further ones, whose colours repeat."""
 
 
 def draw_languages(accuracies: Shares, *, measure: str, coverage: Shares | None = None) -> Figure:
     """Draw a group of bars for each language, and one for the means, with a bar for each stage.
 
     Args:
-        accuracies: stage → language → accuracy, as a share; a stage that lacks a language has no bar there, and
+        accuracies: stage → language → accuracy, as a share; a stage without a language has no bar there, and
             none among the means.
-        measure: what is measured, for the axis.
-        coverage: stage → language → the share of mentions whose concept the dictionary has, drawn as an outline:
-            no bar can be higher.
+        measure: the measure, for the axis.
+        coverage: stage → language → share of mentions with a concept of the dictionary, drawn as an outline: no
+            bar can be higher.
 
     Raises:
         InputError: there is nothing to draw.
@@ -67,7 +67,7 @@ def draw_languages(accuracies: Shares, *, measure: str, coverage: Shares | None 
 
 
 def _with_mean(row: Mapping[str, float], languages: Sequence[str]) -> dict[str, float]:
-    """Add the mean to a row that has all languages: means of different languages do not compare."""
+    """Add the mean to a row with all languages: means of different languages are not comparable."""
     known = {language: row[language] for language in languages if not np.isnan(row.get(language, np.nan))}
     return {**known, _MEAN: float(np.mean(list(known.values())))} if len(known) == len(languages) else known
 

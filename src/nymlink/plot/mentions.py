@@ -1,4 +1,4 @@
-"""Pictures of mentions: in their contexts, and how many a concept has in a document."""
+"""Pictures of mentions: in their contexts, and their numbers per concept and document."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ContextSample:
 
     Attributes:
         passages: the mentions; those of a concept follow one another.
-        labels: int32 (M): the concept that each means, from 0.
+        labels: int32 (M): the concept of each, from 0.
         concepts: the C rows of the concepts in the vocabulary.
         names: their preferred names.
     """
@@ -55,17 +55,17 @@ def sample_contexts(
     max_length: int = DEFAULT_MAX_LENGTH,
     seed: int = 0,
 ) -> ContextSample:
-    """Draw mentions of random concepts among those that have enough mentions.
+    """Sample mentions of random concepts with enough mentions.
 
-    Only mentions that mean one concept and have a context count.
+    Only mentions of a single concept with a context count.
 
     Args:
         vocabulary: vocabulary of the concepts.
         corpus: corpus of the mentions.
         concepts: number of concepts.
-        mentions: number of mentions of each; where too few concepts have as many, those with most are drawn.
-        max_length: tokens that are read of a mention with its context.
-        seed: seed of the drawing.
+        mentions: number of mentions of each; if too few concepts have as many, those with the most are taken.
+        max_length: tokens read of a mention with its context.
+        seed: seed of the sample.
 
     Raises:
         InputError: fewer concepts than wanted have two mentions.
@@ -137,7 +137,7 @@ def draw_contexts(sample: ContextSample, views: Mapping[str, tuple[Vectors, Vect
 def scaled(vectors: Vectors) -> Flat:
     """Scale Euclidean distances to two dimensions (metric MDS), from principal components: (N, D) → (N, 2).
 
-    By SMACOF (de Leeuw 1977), which draws no random numbers here.
+    The method is SMACOF (de Leeuw 1977), here without random numbers.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -155,7 +155,7 @@ def scaled(vectors: Vectors) -> Flat:
 
 
 def meant_nearest(mentions: Vectors, concepts: Vectors, labels: Labels) -> float:
-    """Compute the share of M mentions (M, D) whose nearest of C concepts (C, D) is that of their label (M)."""
+    """Compute the share of M mentions (M, D) whose nearest of C concepts (C, D) is their label (M)."""
     distances = np.linalg.norm(mentions[:, None] - concepts, axis=2)
     return float(np.mean(distances.argmin(1) == labels))
 
@@ -194,7 +194,7 @@ _LAST: Final = 15
 def cluster_sizes(corpus: Corpus) -> Sizes:
     """Count the mentions of each concept in each document that has any: int64, the largest first.
 
-    Only mentions of one concept count, as a re-ranker learns from no others; concepts are distinguished by id.
+    Only mentions of one concept count, as for re-rankers; concepts are distinguished by id.
 
     Raises:
         InputError: no mention has a gold id.

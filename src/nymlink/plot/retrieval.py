@@ -1,4 +1,4 @@
-"""Picture how well names in one language find those in others."""
+"""Pictures of how well names in one language find names in other languages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MOST_LANGUAGES: Final = 12
-"""Most languages that are chosen where none are asked for."""
+"""Most languages chosen by default."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +49,14 @@ class Translations:
 def sample_translations(
     vocabulary: Vocabulary, *, concepts: int, languages: Sequence[str] = (), seed: int = 0
 ) -> Translations:
-    """Draw random concepts among those that have names in each of some languages, with all these names.
+    """Sample random concepts with names in each of some languages, with all these names.
 
     Args:
         vocabulary: vocabulary of the names.
         concepts: number of concepts.
-        languages: codes of the languages, each with its regions; if none, those with most names, at most
-            :data:`MOST_LANGUAGES`, but none that would leave too few concepts.
-        seed: seed of the drawing.
+        languages: codes of the languages, each with its regions; if none, the languages with the most names, at
+            most :data:`MOST_LANGUAGES`, without any that would leave too few concepts.
+        seed: seed of the sample.
 
     Raises:
         InputError: there are no two known languages, or too few concepts have names in each.
@@ -94,7 +94,7 @@ def _asked(vocabulary: Vocabulary, languages: Sequence[str]) -> Named:
 
 
 def _common(vocabulary: Vocabulary, concepts: int) -> Named:
-    """Choose the languages with most names, without those whose names leave fewer concepts than wanted."""
+    """Choose the languages with the most names, without those whose names leave fewer concepts than wanted."""
     codes = dict.fromkeys(code.partition("-")[0] for code in vocabulary.counts("lang") if code != UNKNOWN_LANGUAGE)
     if not codes:
         raise InputError("the languages of all names are unknown: build the vocabulary with --default-language")
@@ -106,7 +106,7 @@ def _common(vocabulary: Vocabulary, concepts: int) -> Named:
         chosen[code] = own
         if len(named) == MOST_LANGUAGES:
             break
-    # So few that they are better named in an error than left out.
+    # With so few languages, an error naming them is better than leaving them out.
     return named if len(named) > 1 else dict([*named.items(), *left_out.items()][:2])
 
 
@@ -129,25 +129,25 @@ _DARK: Final = 0.55
 """Share from which the colour of a cell is so dark that its number is white."""
 
 _FEWEST: Final = 10
-"""Of fewer names that search within a language nothing is said."""
+"""Fewest names for a figure within a language."""
 
 _SAME: Final = 1e-6
 """Rounding error of cosines."""
 
 
 def retrieval_accuracy(sample: Translations, vectors: Vectors) -> Grid:
-    """Compute the Acc@1 of names in each language that search those in each other: (L, L), float64.
+    """Compute the Acc@1 of queries in each language for names in each language: (L, L), float64.
 
-    A name is right if the nearest one by cosine similarity is of the same concept; of several equally near names,
-    the share that is counts. Within a language a name does not find itself: only names with a synonym there
-    count, and where there are fewer than ten the value is NaN.
+    A name is right if the nearest one by cosine similarity belongs to the same concept; of equally near names, the
+    share of the concept's counts. Within a language a name does not find itself: only names with a synonym there
+    count, and with fewer than ten of them the value is NaN.
 
     Args:
         sample: the N names of L languages.
         vectors: unit vectors (N, D), in the order of the sample.
 
     Returns:
-        A row for each language of queries, a column for each language that is searched.
+        A row for each language of queries, a column for each searched language.
     """
     own = [np.flatnonzero(sample.codes == code) for code in range(len(sample.languages))]
     return np.array([[_accuracy(sample, vectors, asked, searched) for searched in own] for asked in own])
@@ -167,7 +167,7 @@ def _accuracy(sample: Translations, vectors: Vectors, asked: Places, searched: P
 
 
 def draw_retrieval(sample: Translations, views: Mapping[str, Vectors]) -> Figure:
-    """Draw a heat map for each encoder: a row for each language of queries, a column for each that is searched.
+    """Draw a heat map for each encoder: a row for each language of queries, a column for each searched one.
 
     Args:
         sample: the N names of L languages.

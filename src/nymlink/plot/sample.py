@@ -26,7 +26,7 @@ class NameSample:
         texts: the names; those of a concept follow one another, its first name first.
         labels: int32 (N): the concept of each, from 0.
         concepts: the C preferred names.
-        languages: where concepts were chosen, the codes of the languages of each of their names, which come first.
+        languages: for chosen concepts, which come first, the language codes of each of their names.
     """
 
     texts: tuple[str, ...]
@@ -48,14 +48,14 @@ class NameSample:
 def sample_names(
     vocabulary: Vocabulary, *, concepts: int, names: int, seed: int = 0, without: Collection[int] = ()
 ) -> NameSample:
-    """Draw names of random concepts among those that have enough names.
+    """Sample names of random concepts with enough names.
 
     Args:
         vocabulary: vocabulary of the names.
         concepts: number of concepts.
-        names: number of names of each; where too few concepts have as many, those with most are drawn.
-        seed: seed of the drawing.
-        without: rows of concepts that are not drawn.
+        names: number of names of each; if too few concepts have as many, those with the most are taken.
+        seed: seed of the sample.
+        without: rows of concepts to leave out.
 
     Raises:
         InputError: fewer concepts than wanted have two names.
@@ -106,14 +106,14 @@ def sample_batches(
 def sample_chosen(
     vocabulary: Vocabulary, concept_ids: Sequence[str], *, concepts: int, names: int, seed: int = 0
 ) -> NameSample:
-    """Take names of chosen concepts, and draw those of random others to compare them with.
+    """Take names of chosen concepts, and sample names of random others for comparison.
 
     Args:
         vocabulary: vocabulary of the names.
         concept_ids: the chosen concepts.
-        concepts: number of concepts in all, at least that of the chosen ones.
+        concepts: number of all concepts, at least that of the chosen ones.
         names: number of names of each; of a chosen concept at least one in every language.
-        seed: seed of the drawing of the others.
+        seed: seed of the sample of others.
 
     Raises:
         UnknownNameError: no concept has one of these ids.
@@ -139,7 +139,7 @@ def sample_chosen(
 
 
 def _by_language(vocabulary: Vocabulary, concept_id: str, most: int) -> dict[str, list[str]]:
-    """Collect prepared names of a concept, the surest of every language first, each with its languages."""
+    """Collect prepared names of a concept with their languages, the most reliable of every language first."""
     by_language: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for name in vocabulary.names(concept_id, kinds=SYNONYM_KINDS):
         by_language[name.lang][name.text.lower()] = None

@@ -39,14 +39,14 @@ class PairSimilarities:
 
     @classmethod
     def of(cls, batches: Iterable[Batch], *, margin: float | None) -> PairSimilarities:
-        """Compute the similarities of the pairs that mining keeps in some batches.
+        """Compute the similarities of the pairs kept by mining in some batches.
 
         Args:
             batches: vectors (B, D) and concepts (B) of the names of each batch.
             margin: margin of mining; ``None`` keeps all pairs.
 
         Raises:
-            MissingExtraError: torch, in which mining is written, is not installed.
+            MissingExtraError: torch, needed for mining, is not installed.
         """
         try:
             import torch

@@ -24,7 +24,7 @@ Flat = npt.NDArray[np.float64]
 _GREY: Final = "#999999"
 
 _LINE: Final = 84
-"""Characters of a line as wide as a map."""
+"""Characters per line of a map's width."""
 
 _SAME: Final = 1e-6
 """Rounding error of cosines and of components of unit vectors."""
@@ -33,8 +33,8 @@ _SAME: Final = 1e-6
 def draw_space(sample: NameSample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
     """Draw a map for each encoder: a concept is a colour and a shape, labelled with its preferred name.
 
-    Where concepts were chosen, each of their names is labelled: with its language, and a key says what it is, or
-    with the name itself where all are in one language. Other concepts are grey.
+    For chosen concepts, each name is labelled: with its language and an entry of the key, or, if all are in one
+    language, with the name itself. Other concepts are grey.
 
     Args:
         sample: the N names.
@@ -103,12 +103,12 @@ def turned(points: Flat, *, like: Flat) -> Flat:
 def synonyms_nearest(vectors: Vectors, labels: Labels, *, first: int | None = None) -> float:
     """Compute the share of names whose nearest other name, by cosine similarity, is of the same concept.
 
-    Of several equally near names, the share that is counts.
+    Of equally near names, the share of the concept's counts.
 
     Args:
         vectors: vectors (N, D) of the names.
         labels: int32 (N): their concepts.
-        first: how many of the names are asked for their nearest, all by default.
+        first: number of names to check, all by default.
     """
     units = _units(vectors)
     cosines = units @ units.T
@@ -151,7 +151,7 @@ def _key(sample: NameSample, concept: int, width: int) -> str:
         return preferred
     own = zip(sample.languages, sample.texts, sample.labels, strict=False)
     names = [_written(codes, text) for codes, text, label in own if label == concept]
-    # A line ends between names, not within them.
+    # Lines break between names, not within them.
     return fill(f"{preferred}: " + " · ".join(name.replace(" ", "\N{NO-BREAK SPACE}") for name in names), width)
 
 
@@ -164,7 +164,7 @@ def _written(codes: str, text: str) -> str:
 
 
 def _style(concept: int, sample: NameSample) -> tuple[str, str]:
-    """Choose colour and marker; no two of the first 49 concepts share both, but for the grey ones."""
+    """Choose colour and marker; no two of the first 49 concepts share both, except grey ones."""
     turn, colour = divmod(concept, len(COLOURS))
     is_other = sample.chosen and concept >= sample.chosen
     return _GREY if is_other else COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)]

@@ -1,4 +1,4 @@
-"""Add a table to a project: its rows as they are, and their distinct terms."""
+"""Add a table to a project: its unchanged rows, and their distinct terms."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def add_table(
     vocabulary: Vocabulary | None = None,
     claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
-    """Add a table. What was decided of its terms before counts for them, too.
+    """Add a table. Earlier decisions on its terms count for them, too.
 
     Args:
-        project: opened to write.
+        project: project opened for writing.
         raw: the bytes of the file.
         name: its name.
         encoding: of a text; ``None`` to find it.
@@ -54,9 +54,9 @@ def add_table(
         claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
 
     Returns:
-        Number of the ``file``, of its ``rows`` and distinct ``terms``, of ``new_terms``, of those that were
-        ``decided`` before, and ``problems``; of a review of Usagi and of SSSOM also its ``decisions``, which are
-        applied: see :func:`nymlink.project.import_decisions.apply_decisions`.
+        Number of the ``file``; numbers of its ``rows``, distinct ``terms``, ``new_terms`` and terms ``decided``
+        before; and ``problems``. For a review of Usagi or SSSOM also its ``decisions``, which are applied: see
+        :func:`nymlink.project.import_decisions.apply_decisions`.
 
     Raises:
         InputError: it is no table, or has no such column.

@@ -69,7 +69,7 @@ def is_broken(path: Path) -> bool:
         return False
     content = path.read_bytes()
     places = list(_SEAL.finditer(content))
-    # If there is a log now, somebody has begun to write in the meantime.
+    # If there is a log now, another process has begun to write.
     if len(places) != 1 or places[0][1] == _ZEROS or _has_log(path):
         return False
     found, expected = places[0][1], _digits(content, places[0].start(1))

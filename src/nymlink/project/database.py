@@ -223,11 +223,7 @@ def _write_new(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
 
 
 def _require_project(path: Path) -> None:
-    """Check that a file begins like a database.
-
-    Raises:
-        ProjectError: it is missing, or does not.
-    """
+    """Check that a file begins like a database."""
     try:
         with open(path, "rb") as file:
             head = file.read(len(_HEADER))
@@ -238,11 +234,7 @@ def _require_project(path: Path) -> None:
 
 
 def _require_sealed(path: Path) -> None:
-    """Check that a file has not changed since it was closed.
-
-    Raises:
-        ProjectError: it is damaged.
-    """
+    """Check that a file has not changed since it was closed."""
     try:
         broken = is_broken(Path(os.path.realpath(path)))
     except OSError as error:

@@ -62,16 +62,7 @@ def write_with_kept(
     rows: Sequence[TableRow],
     terms: Mapping[int, ReviewedTerm],
 ) -> None:
-    """Write the terms of all rows as mappings; rows from files of the same format keep their cells.
-
-    Args:
-        project: project of the rows.
-        format: the format.
-        out: text stream.
-        info: information on the links.
-        rows: rows of the tables of the project.
-        terms: all terms, by number.
-    """
+    """Write the terms of all rows as mappings; rows from files of the same format keep their cells."""
     written = _written(format, info, rows, terms)
     kept = _kept_files(project, format)
     if not kept:

@@ -17,8 +17,8 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]
 """Changes to the concept of a term: it is gone from the vocabulary; it is obsolete with several or no
-replacements; one concept replaces it; its preferred name differs; or another concept is now found first that was
-no candidate before."""
+replacements; one concept replaces it; its preferred name differs; or the first candidate is a new one.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,7 @@ class TableRow:
 
 
 class ProjectTable:
-    """All rows of a project under the joined columns of its files; with several files, each row names its file.
-
-    Attributes:
-        layout: its header.
-    """
+    """All rows of a project under the joined columns of its files; with several files, each row names its file."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -115,7 +111,6 @@ def _union(headers: list[list[str]]) -> list[str]:
 
 
 def _places(header: list[str], joined: list[str]) -> list[int]:
-    """Find the place of each column of a header in the joined header."""
     places: list[int] = []
     for name in header:
         places.append(next(at for at, other in enumerate(joined) if other == name and at not in places))

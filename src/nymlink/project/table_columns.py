@@ -1,4 +1,4 @@
-"""Find what the columns of a table hold: terms, their codes, how often they occur, their languages and types."""
+"""Find the roles of a table's columns: terms, codes, frequencies, languages and types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.tables.sheet import Sheet, read_sheet
 
 _LOOKED_AT: Final = 500
-"""Rows by which columns are guessed."""
+"""Rows checked for guessing columns."""
 _NUMBER: Final = re.compile(r"[\s\d.,:/+-]*")
 _ID: Final = re.compile(r"[A-Za-z_.]{0,20}[:_-]?[0-9][\w.:-]*|https?://\S+")
 _FREQUENCIES: Final = frozenset({"frequency", "freq", "count", "n", "occurrences", "sourcefrequency"})
@@ -23,19 +23,19 @@ _KNOWN: Final = {
     "usagi": {"mention": ["sourceName"], "code": ["sourceCode"], "frequency": ["sourceFrequency"]},
     "sssom": {"mention": ["subject_label", "subject_id"], "code": ["subject_id"]},
 }
-"""Columns of formats that say what theirs are, the likeliest first."""
+"""Columns of formats with fixed headers, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which column holds what, by its place; ``None`` for what no column holds.
+    """The column of each role, by its place; ``None`` for none.
 
     Attributes:
         mention: the terms.
         code: their codes in the source.
-        frequency: how often they occur.
+        frequency: their frequencies.
         language: codes of their languages.
-        type: their types; equal terms of different types are not one.
+        type: their types; equal terms of different types count separately.
     """
 
     mention: int
@@ -49,11 +49,11 @@ class Roles:
 
 
 def find_roles(sheet: Sheet, said: Mapping[str, str]) -> tuple[Roles, list[str]]:
-    """Find what the columns of a table hold.
+    """Find the roles of the columns of a table.
 
     Args:
         sheet: the table.
-        said: role → header or number of a column from 1, of which ``mention`` and others may be missing.
+        said: role → header or number of a column from 1; missing roles are guessed.
 
     Returns:
         The columns, and what was guessed, in words.
@@ -70,7 +70,7 @@ def find_roles(sheet: Sheet, said: Mapping[str, str]) -> tuple[Roles, list[str]]
             found[role] = guess
             if sheet.format != "lines":
                 guessed.append(f"{_WORDS[role]}: column {sheet.header[guess]!r}")
-    # What is wanted for something else may have been the likeliest for terms.
+    # A column given for another role may have been the best guess for terms.
     found.setdefault("mention", 0)
     return Roles(**found), guessed
 
@@ -107,7 +107,7 @@ def _mention(names: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
 
 
 def _likeness(cells: Sequence[str]) -> float:
-    """Say how much a column looks like terms: words, few ids, many different, neither short nor long."""
+    """Rate how much a column looks like terms: words, few ids, many different values, neither short nor long."""
     given = [cell.strip() for cell in cells if cell.strip()]
     if not given:
         return -1.0
@@ -119,7 +119,7 @@ def _likeness(cells: Sequence[str]) -> float:
 
 
 def _first(names: Sequence[str], cells: Sequence[Sequence[str]], known: frozenset[str], fits: Any) -> int | None:
-    """Find the first column of a name whose cells are what it says."""
+    """Find the first column with one of these names and with fitting cells."""
     for place, name in enumerate(names):
         given = [cell for cell in cells[place] if cell.strip()]
         if name in known and given and all(map(fits, given)):
@@ -130,7 +130,7 @@ def _first(names: Sequence[str], cells: Sequence[Sequence[str]], known: frozense
 _SAMPLES: Final = 3
 _ROWS: Final = 5
 _LONGEST: Final = 200
-"""Characters of a cell that are shown."""
+"""Most characters of a cell in a preview."""
 
 
 def preview_table(

@@ -216,7 +216,6 @@ def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> d
 
 
 def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
-    """Write terms as in a list."""
     ids = [row["id"] for row in rows]
     decided = current_decisions(connection, ids)
     last = dict(

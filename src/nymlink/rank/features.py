@@ -55,7 +55,7 @@ FEATURES: Final = (
     Feature("second_dense", "that of its second nearest name: one name may be near by chance", "-1 to 1"),
     Feature("third_dense", "that of its third nearest name", "-1 to 1"),
     Feature("mean_dense", "the mean of its names that were found", "-1 to 1"),
-    Feature("preferred_dense", "that of its surest name, whether found or not", "-1 to 1"),
+    Feature("preferred_dense", "that of its most reliable name, found or not", "-1 to 1"),
     Feature("best_sparse", "likeness in spelling of its nearest name", _SHARE),
     Feature("second_sparse", "that of its second nearest name", _SHARE),
     Feature("mean_sparse", "the mean of its names that were found", _SHARE),
@@ -68,12 +68,12 @@ FEATURES: Final = (
     Feature("covering", "weight of that name's words that the question has", _SHARE),
     Feature("agreement", "harmonic mean of the two", _SHARE),
     Feature("missing", "words of the question that the name lacks", _COUNT),
-    Feature("extra", "words of the name that the question lacks: more is said than was asked", _COUNT),
+    Feature("extra", "words of the name that the question lacks", _COUNT),
     Feature("rarest_missing", "weight of the rarest of the words that the name lacks", _WEIGHT),
     Feature("rarest_extra", "weight of the rarest of the words that the question lacks", _WEIGHT),
     Feature("numerals_missing", "numerals and single letters of the question that the name lacks", _COUNT),
     Feature("numerals_extra", "numerals and single letters of the name that the question lacks", _COUNT),
-    Feature("same_end", "likeness of the last words, which are heads in English", _SHARE),
+    Feature("same_end", "similarity of the last words, the heads in English", _SHARE),
     Feature("same_start", "likeness of the first words", _SHARE),
     Feature("best_covered", "the largest covered of its names that were found", _SHARE),
     Feature("best_covering", "the largest covering of its names that were found", _SHARE),
@@ -82,12 +82,12 @@ FEATURES: Final = (
     Feature("fewest_extra", "the smallest extra of its names that were found", _COUNT),
     Feature("behind_agreement", "agreement less the best of all candidates", _BEHIND),
     Feature("behind_best_agreement", "best_agreement less the best of all candidates", _BEHIND),
-    Feature("preferred_covered", "covered of its surest name", _SHARE),
-    Feature("preferred_covering", "covering of its surest name", _SHARE),
-    Feature("preferred_end", "likeness of the last words of question and surest name", _SHARE),
+    Feature("preferred_covered", "covered of its most reliable name", _SHARE),
+    Feature("preferred_covering", "covering of its most reliable name", _SHARE),
+    Feature("preferred_end", "similarity of the last words of question and most reliable name", _SHARE),
     Feature("writing", "how alike the mention and a name that equals it are written", _SHARE),
-    Feature("kind", "place of the kind of the name that matched, the surest first", "0 to 6"),
-    Feature("preferred", "whether its surest name matched", _YES),
+    Feature("kind", "place of the kind of the name that matched, the most reliable first", "0 to 6"),
+    Feature("preferred", "whether its most reliable name matched", _YES),
     Feature("sharing", "names of the vocabulary that are written as the name that matched", "1 to 50"),
     Feature("names_found", "how many of its names were found", _COUNT),
     Feature("share_found", "share of its names that were found", _SHARE),
@@ -101,7 +101,7 @@ FEATURES: Final = (
     Feature("known", "share of the question's words that names have", _SHARE),
     Feature("rewritten", "whether the question is another form or paraphrase of the mention", _YES),
     Feature("guessed", "whether misspelt words of it were guessed", _YES),
-    Feature("acronym", "whether the mention is an acronym that no definition wrote out", _YES),
+    Feature("acronym", "whether the mention is an acronym without a definition", _YES),
 )
 
 NAMES: Final = tuple(feature.name for feature in FEATURES)
@@ -121,7 +121,7 @@ _BEHIND_OF: Final = {
 
 _SPARSE_FEATURES: Final = ("sparse", "best_sparse", "second_sparse", "mean_sparse")
 _DENSE_FEATURES: Final = ("dense", "best_dense", "second_dense", "third_dense", "mean_dense", "preferred_dense")
-"""Features that are missing where an index has no such search."""
+"""Features that are missing in indexes without such a search."""
 
 _MOST_SHARING: Final = 50
 
@@ -133,11 +133,11 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
 
     Args:
         retrieved: the candidates of Q questions, K each.
-        index: that found them.
+        index: the searched index.
         table: of the index.
 
     Returns:
-        float32 (Q, K, F): :data:`FEATURES`; NaN if one is missing, and where there is no candidate.
+        float32 (Q, K, F): :data:`FEATURES`; NaN for missing features and places without a candidate.
     """
     matches = retrieved.matches
     values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
@@ -318,7 +318,7 @@ def behind_best(values: npt.NDArray[Any], valid: Bools) -> npt.NDArray[Any]:
 
     Args:
         values: float (Q, K).
-        valid: bool (Q, K): where there is a candidate.
+        valid: bool (Q, K): whether there is a candidate.
     """
     known = np.where(valid & ~np.isnan(values), values, -np.inf)
     return np.asarray(values - known.max(axis=1, keepdims=True, initial=-np.inf), values.dtype)

@@ -32,7 +32,7 @@ class Ranker:
         learned_from: description of its training data, for people.
 
     Raises:
-        ValueError: the trees ask for features that there are not.
+        ValueError: the trees use unknown features.
     """
 
     trees: Trees
@@ -40,7 +40,7 @@ class Ranker:
 
     def __post_init__(self) -> None:
         if self.trees.features.max(initial=-1) >= len(NAMES):
-            raise ValueError("its trees ask for features that there are not")
+            raise ValueError("its trees use unknown features")
 
     @classmethod
     def of(cls, index: Index) -> Ranker | None:
@@ -52,13 +52,13 @@ class Ranker:
         return None if index.ranker is None else cls.from_dict(index.ranker)
 
     def scores(self, described: Scores) -> Scores:
-        """Score candidates: 0 is as likely as that none of a question's is right.
+        """Score candidates; 0 is the score of "no candidate is right".
 
         Args:
             described: float32 (Q, K, F): their features.
 
         Returns:
-            float32 (Q, K): minus infinity where there is no candidate.
+            float32 (Q, K): minus infinity without a candidate.
         """
         there = ~np.isnan(described).all(axis=2)
         scores = np.full(there.shape, -np.inf, np.float32)
@@ -67,7 +67,7 @@ class Ranker:
         return scores
 
     def with_trees(self, trees: Trees, learned_from: str) -> Ranker:
-        """Add trees that were trained on other data to correct these."""
+        """Add correcting trees, trained on other data."""
         return Ranker(Trees.joined([self.trees, trees]), f"{self.learned_from}; {learned_from}")
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,10 +101,9 @@ class RankedMatches:
     """The candidates of Q questions, best first.
 
     Attributes:
-        matches: the candidates; their scores need not fall, because the order is that of the ranker.
-        probabilities: float32 (Q, k): how probable it is that each is right, so that a question's sum to at most
-            1; 0 behind those that were ranked, NaN if the ranker was not asked. ``None`` if the order is
-            that of the scores.
+        matches: the candidates in the order of the ranker; their scores need not fall.
+        probabilities: float32 (Q, k): probability that each is right, with a sum of at most 1 per question; 0
+            after the ranked ones, NaN if the ranker was not used. ``None`` if the order is that of the scores.
     """
 
     matches: Matches
@@ -112,7 +111,7 @@ class RankedMatches:
 
     @classmethod
     def concatenated(cls, blocks: Sequence[RankedMatches]) -> RankedMatches:
-        """Join blocks of questions, which have the same k, and all have probabilities or none."""
+        """Join blocks of questions, with the same k, and all with probabilities or none."""
         chances = [block.probabilities for block in blocks if block.probabilities is not None]
         matches = Matches.concatenated([block.matches for block in blocks])
         return cls(matches, np.concatenate(chances) if chances else None)
@@ -129,11 +128,10 @@ class Reason(NamedTuple):
     """A feature that put the first candidate before the second.
 
     Attributes:
-        feature: what it says.
+        feature: description of the feature.
         first: its value for the first candidate; NaN if it is missing.
         second: its value for the second candidate.
-        moved: how much further it moved the first than the second, in units of log-odds; below 0 where it spoke
-            for the second.
+        moved: its effect on the first minus that on the second, in log-odds; below 0 if it favours the second.
     """
 
     feature: Feature
@@ -146,9 +144,6 @@ class Ranking:
     """Candidates of an index in the order of its ranker, or of their scores if it has none.
 
     Threads may share one.
-
-    Args:
-        index: what is searched.
 
     Raises:
         StoreError: the ranker of the index is damaged, or learned from other features.
@@ -189,9 +184,9 @@ class Ranking:
 
         Args:
             questions: Q questions.
-            k: how many concepts, at least 1; at most as many as are ranked where names are taken for absent.
-            without: for each question, rows of entries that are taken for absent, as if the vocabulary lacked
-                these names; empty for none.
+            k: number of concepts, at least 1; with ``without``, at most the number of ranked candidates.
+            without: for each question, rows of entries to skip, as if the vocabulary lacked these names; empty for
+                none.
         """
         if self.ranker is None:
             if len(without):
@@ -214,8 +209,7 @@ class Ranking:
         """Explain why the first candidate of a question is before the second.
 
         Returns:
-            The features that moved them apart, those that moved most first; none where there is no ranker or no
-            second candidate.
+            The features that separated them, the strongest first; none without a ranker or a second candidate.
         """
         if self.ranker is None:
             return ()
@@ -251,7 +245,7 @@ def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
     Args:
         matches: K candidates of each of Q questions, in the order of the index.
         described: float32 (Q, K, F): their features.
-        scores: float32 (Q, K): minus infinity where there is no candidate.
+        scores: float32 (Q, K): minus infinity without a candidate.
     """
     order = _order(described, scores)
     return RankedMatches(matches.reordered(order), np.take_along_axis(softmax(scores), order, 1))
@@ -267,10 +261,10 @@ def _order(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
 
 
 def softmax(scores: Scores) -> Scores:
-    """Turn the scores of candidates into probabilities; that none of them is right has the score 0.
+    """Turn the scores of candidates into probabilities; "no candidate is right" has the score 0.
 
     Args:
-        scores: float32 (Q, K): minus infinity where there is no candidate.
+        scores: float32 (Q, K): minus infinity without a candidate.
 
     Returns:
         float32 (Q, K).

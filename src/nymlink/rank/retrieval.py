@@ -1,7 +1,4 @@
-"""Questions and their candidates: how they were found, and how words of query and name overlap.
-
-Candidates come with all names by which they were found.
-"""
+"""Questions and their candidates, with all names found for each, and the overlap of words."""
 
 from __future__ import annotations
 
@@ -28,12 +25,12 @@ class Question:
     """A query for a name.
 
     Attributes:
-        text: the prepared text that is searched for.
-        surface: the mention as it was written; ``None`` if that is not known.
+        text: the prepared text for the search.
+        surface: the mention as written; ``None`` if unknown.
         rewritten: whether the text is another form or paraphrase of the mention.
-        guessed: whether misspelt words of it were guessed.
-        acronym: whether the mention is in capitals that no definition wrote out.
-        concept: row of the concept that the mention is an id of.
+        guessed: whether the correction of misspelt words was guessed.
+        acronym: whether the mention is in capitals, without a definition in the text.
+        concept: row of the concept whose id is the mention.
     """
 
     text: str
@@ -49,12 +46,13 @@ class ConceptTable:
     """Names and references of the C concepts and N names of an index.
 
     Attributes:
-        entry_of_name: int32 (N): the entry of each name; :data:`~nymlink.index.hits.NONE` where it is not
+        entry_of_name: int32 (N): the entry of each name; :data:`~nymlink.index.hits.NONE` for names that are not
             searched.
-        kind_of_name: int64 (N): place of its kind among :data:`~nymlink.vocabulary.concepts.KINDS`, surest first.
-        preferred_entry: int32 (C): the entry of the surest name of each concept that is searched.
-        entry_counts: int64 (C): how many entries are names of it.
-        references: int64 (C): how many identifiers elsewhere it refers to.
+        kind_of_name: int64 (N): place of its kind among :data:`~nymlink.vocabulary.concepts.KINDS`, the most
+            reliable first.
+        preferred_entry: int32 (C): the entry of each concept's most reliable searched name.
+        entry_counts: int64 (C): number of its entries.
+        references: int64 (C): number of its identifiers in other vocabularies.
     """
 
     entry_of_name: Rows
@@ -73,7 +71,7 @@ class ConceptTable:
         ranks = np.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], np.int64)
         kind_of_name = ranks[kinds.indices.to_numpy()]
         searched = np.flatnonzero(entry_of_name != NONE)
-        # The first of each concept by kind, then as in the vocabulary.
+        # The first name of each concept by kind, then as in the vocabulary.
         surest = searched[np.lexsort((searched, kind_of_name[searched], owners[searched]))]
         concepts, first = np.unique(owners[surest], return_index=True)
         preferred_entry = np.full(len(index.vocabulary), NONE, np.int32)
@@ -94,7 +92,7 @@ def _lengths(lists: pa.ChunkedArray) -> Ints:
 
 
 CANDIDATES: Final = 20
-"""Candidates (K) of a question that are ranked."""
+"""Ranked candidates (K) of a question."""
 
 _BLOCK: Final = 512
 """Questions whose candidates are described together: bounds the memory of their names."""
@@ -102,16 +100,16 @@ _BLOCK: Final = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Retrieved:
-    """The candidates of Q questions, and the entries by which they were found.
+    """The candidates of Q questions, and the entries that led to them.
 
     Attributes:
         questions: the questions.
         matches: their K candidates, in the order of the index.
         hits: the entries that were found.
-        query_of_hit: int64 (h): the question of each hit, ascending; those of one question best first.
+        query_of_hit: int64 (h): the question of each hit, ascending; hits of one question best first.
         entry_of_hit: int32 (h): its entry.
         candidate_of_pair: int64 (p), ascending: a candidate, as question × K + place.
-        hit_of_pair: int64 (p): a hit that is a name of it; those of one candidate best first.
+        hit_of_pair: int64 (p): a hit with a name of the candidate; hits of one candidate best first.
     """
 
     questions: Sequence[Question]
@@ -129,7 +127,7 @@ class Retrieved:
         return found
 
     def of_hits(self, values: Scores) -> Scores:
-        """Select values (Q, H) of the hits that there are: float32 (h)."""
+        """Select the values (Q, H) of existing hits: float32 (h)."""
         rows = self.hits.hits.rows
         chosen: Scores = values[rows != NONE]
         return chosen
@@ -143,8 +141,8 @@ def retrieve(
     Args:
         index: to search.
         questions: Q questions.
-        without: for each question, rows of entries that are taken for absent, as if the vocabulary lacked these
-            names; empty for none.
+        without: for each question, rows of entries to skip, as if the vocabulary lacked these names; empty for
+            none.
     """
     for start in range(0, len(questions), _BLOCK):
         block = questions[start : start + _BLOCK]
@@ -161,7 +159,7 @@ def _retrieve(index: Index, questions: Sequence[Question], without: Sequence[Col
     rows, entries = hits.hits.rows, index.entries
     query_of_hit, places = np.nonzero(rows != NONE)
     entry_of_hit = rows[query_of_hit, places]
-    # One line for every name of every hit, then one for every candidate and hit.
+    # One line per name of every hit, then one per candidate and hit.
     counts = entries.offsets[entry_of_hit + 1] - entries.offsets[entry_of_hit]
     hit_of_line = np.repeat(np.arange(len(entry_of_hit)), counts)
     within = np.arange(len(hit_of_line)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -184,7 +182,7 @@ def _find_candidates(
 
 
 _ALIKE: Final = 0.8
-"""Likeness of two words with the same first letters; that of equal words is 1."""
+"""Similarity of two words with the same first letters; equal words have 1."""
 
 _NONE: Final = -2
 """Number at the place of no word."""
@@ -196,20 +194,20 @@ _LEAST: Final = np.float32(1e-6)
 def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_name: Ints) -> Mapping[str, Scores]:
     """Compare the words of each name with those of its question.
 
-    Words weigh as much as they are rare among the names of the index. A word is as much in the other text as the
-    word there that is most like it.
+    The weight of a word is its rarity among the names of the index. Its presence in the other text is its
+    similarity to the most similar word there.
 
     Args:
         questions: words of Q questions.
-        names: words of N names of the index, which has all of them.
-        question_of_name: int64 (N): the question that each is compared with.
+        names: words of N names of the index.
+        question_of_name: int64 (N): the question of each name.
 
     Returns:
         float32 (N) each: ``covered`` and ``covering``, the shares of the weight of the question and of the name
-        that the other has; ``agreement``, their harmonic mean; ``missing`` and ``extra``, how many words of the
-        question the name lacks and how many it has more; ``rarest_missing`` and ``rarest_extra``, the largest
-        weight of these; ``numerals_missing`` and ``numerals_extra``, how many numerals and single letters are
-        among them; ``same_end`` and ``same_start``, the likeness of the last and of the first words.
+        that the other has; ``agreement``, their harmonic mean; ``missing`` and ``extra``, the numbers of words
+        only in the question and only in the name; ``rarest_missing`` and ``rarest_extra``, the largest weight of
+        these; ``numerals_missing`` and ``numerals_extra``, their numbers of numerals and single letters;
+        ``same_end`` and ``same_start``, the similarity of the last and of the first words.
     """
     width = int(questions.counts.max(initial=1))
     asked = _Padded.of(questions, width).take(question_of_name)
@@ -249,7 +247,7 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
 
 
 class _Padded(NamedTuple):
-    """The words of texts side by side, W places each; at an empty one no number is that of a word.
+    """The words of texts side by side, W places each; empty places equal no word.
 
     Attributes:
         words, stems, marks, weights: (N, W), as of :class:`~nymlink.index.entries.words.NumberedWords`.
@@ -295,7 +293,7 @@ class _Padded(NamedTuple):
 
 
 def _any_word(of_words: Bools, names: NumberedWords) -> Bools:
-    """Tell whether any word of each name is so: bool (N, W) from bool (n, W)."""
+    """Whether a condition holds for any word of each name: bool (N, W) from bool (n, W)."""
     found: Bools = np.logical_or.reduceat(of_words, names.starts, axis=0)
     return found
 

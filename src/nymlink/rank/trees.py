@@ -17,14 +17,15 @@ import numpy.typing as npt
 from nymlink.core.json_files import member
 
 _FEW: Final = 64
-"""Candidates of which all trees are evaluated at once; of more, one tree after the other is faster. Both add up in
-double precision, so that they agree."""
+"""Most candidates for evaluating all trees at once; for more, one tree after the other is faster. Both add up in
+double precision, so that the results are equal.
+"""
 
 _BEYOND: Final = np.float32(1e30)
 """Threshold that no feature is larger than."""
 
 DEEPEST: Final = 8
-"""Levels of a tree at most: a leaf is then a number of one byte."""
+"""Most levels of a tree: the number of a leaf then takes one byte."""
 
 Numbers = npt.NDArray[np.float32]
 """(N, F) float32: F features of N candidates, NaN if a feature is missing."""
@@ -82,7 +83,7 @@ class Trees:
 
     @classmethod
     def joined(cls, parts: Sequence[Trees]) -> Trees:
-        """Add up several sums of trees; those that are less deep are made as deep as the others."""
+        """Add up several sums of trees; shallow trees are deepened."""
         depth = max(part.features.shape[1] for part in parts)
         deep = [part._deepened(depth) for part in parts]
         return cls(
@@ -93,7 +94,7 @@ class Trees:
 
     @classmethod
     def mean(cls, parts: Sequence[Trees]) -> Trees:
-        """Average several sums of trees: their values are divided by how many sums there are."""
+        """Average several sums of trees."""
         share = np.float32(1 / len(parts))
         return cls.joined([replace(part, values=part.values * share) for part in parts])
 
@@ -107,18 +108,18 @@ class Trees:
         )
 
     def contributions(self, numbers: Numbers, feature_count: int) -> Numbers:
-        """Divide the sum of the trees among the features that were asked for.
+        """Divide the sum of the trees among their features.
 
-        Each answer moves the expected value of a tree, all leaves being equally likely, to that of the leaves
-        that are left; the move is put down to its feature (Saabas, "Interpreting random forests", 2014).
+        Each decision moves the expected value of a tree (all leaves being equally likely) to that of the remaining
+        leaves; the feature of the decision gets the difference (Saabas, "Interpreting random forests", 2014).
 
         Args:
             numbers: float32 (N, F).
             feature_count: F.
 
         Returns:
-            float32 (N, F + 1): the last column is what no feature moved, the same for all candidates; each row
-            sums to :meth:`evaluate`.
+            float32 (N, F + 1): the last column is the constant part, the same for all candidates; each row sums to
+            :meth:`evaluate`.
         """
         columns = np.ascontiguousarray(numbers.T)
         moved = np.zeros((len(numbers), feature_count + 1), np.float32)

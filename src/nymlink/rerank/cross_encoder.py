@@ -41,9 +41,9 @@ _SPREAD: Final = 0.02
 class JointModel(MentionModel):
     """Scores a joint input, a mention in its context and a concept: token ids → one number.
 
-    The score is a linear function of the last layer's vector of the first token. It has no bias, which would be
-    the same for all candidates of a mention. Initially, the vectors of markers and the head are torch's random
-    numbers: seed them before.
+    The score is a linear function of the last layer's vector of the first token, without a bias, because a bias
+    would be the same for all candidates of a mention. Initially, the vectors of markers and the head are torch's
+    random numbers: set the seed first.
 
     Attributes:
         head: (D): the weights of the linear function.
@@ -64,8 +64,8 @@ class JointModel(MentionModel):
         """Compute the scores of a batch of inputs, larger is better.
 
         Args:
-            input_ids: int64 (B, T): the mention up to the first separator, then the concept, which is the second
-                segment for a transformer with token types.
+            input_ids: int64 (B, T): the mention up to the first separator, then the concept, as the second segment
+                for a transformer with token types.
             attention_mask: (B, T): 1 for tokens, 0 for padding; ``None`` without padding.
 
         Returns:
@@ -94,7 +94,7 @@ class CrossEncoderConfig:
 
     Attributes:
         max_length: tokens of an input, a mention in its context and a concept together, special tokens included.
-        first: the number of first candidates of a mention that are scored.
+        first: number of first candidates of a mention to score.
 
     Raises:
         InputError: a value is out of range.
@@ -111,7 +111,7 @@ class CrossEncoderConfig:
 
     @property
     def candidates(self) -> int:
-        """The default number of candidates of a mention to re-order: at least those that are scored."""
+        """The default number of candidates of a mention to re-order: at least the scored ones."""
         return max(DEFAULT_CANDIDATES, self.first)
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,12 +212,12 @@ _AT_ONCE: Final = 256
 class CrossScorer:
     """Scores the first candidates of each mention with a cross-encoder, and the rest below them.
 
-    The model's setting ``first`` is the number that it scores. The next candidate gets the lowest of their scores
-    minus 1, and each further one 1 less than the one before: they keep their order, and after a softmax each is e
-    times less probable than the one before. Each concept is tokenised once.
+    The model's setting ``first`` is the number of scored candidates. The next candidate gets the lowest of their
+    scores minus 1, and each further one 1 less than its predecessor: they keep their order, and after a softmax
+    each is e times less probable than its predecessor. Each concept is tokenised once.
 
     Args:
-        model: the cross-encoder; it is put into evaluation mode.
+        model: the cross-encoder, switched to evaluation mode.
         vocabulary: the vocabulary of the candidates.
     """
 

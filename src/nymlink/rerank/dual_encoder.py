@@ -101,7 +101,7 @@ class DualEncoder(nn.Module):
         pooling: Pooling | None = None,
         attention: Attention = "eager",
     ) -> DualEncoder:
-        """Create a dual encoder to be trained: both encoders start as the same encoder of names.
+        """Create a dual encoder for training: both encoders start as the same encoder of names.
 
         Args:
             base: an encoder: a folder, or the name of a model on the hub.
@@ -213,7 +213,7 @@ def _mention(
 
 
 _BLOCK: Final = 1 << 10
-"""Vectors written at once: a killed process loses at most so many, some ten seconds of encoding on a CPU."""
+"""Vectors written at once, some ten seconds of encoding on a CPU; a killed process loses at most these."""
 
 
 class ConceptVectors:
@@ -235,7 +235,7 @@ class ConceptVectors:
             weakref.finalize(self, self._store.write)
 
     def add(self, rows: Iterable[int]) -> None:
-        """Encode those of some concepts that have no vector yet."""
+        """Encode the concepts without a vector."""
         new = [row for row in dict.fromkeys(rows) if row not in self._known]
         concepts = list(entities(self._vocabulary, new))
         if self._store is None:
@@ -245,7 +245,7 @@ class ConceptVectors:
         self._known.update(zip(new, vectors, strict=True))
 
     def get(self, rows: Iterable[int]) -> Vectors:
-        """Return the vectors of N concepts that were added: float32 (N, D)."""
+        """Return the vectors of N added concepts: float32 (N, D)."""
         return np.stack([self._known[row] for row in rows])
 
     def _from_store(self, store: _Store, concepts: list[Entity]) -> Vectors:
@@ -259,7 +259,7 @@ class ConceptVectors:
 
 
 class _Store:
-    """The cached vectors of a model, and those that are still to be written to the cache."""
+    """The cached vectors of a model, and new ones not yet written to the cache."""
 
     def __init__(self, cache: EmbeddingCache, model: DualEncoder) -> None:
         self._width = model.width
@@ -268,14 +268,14 @@ class _Store:
         self._waiting: list[tuple[Keys, Vectors]] = []
 
     def read(self, keys: Keys) -> tuple[npt.NDArray[np.bool_], Vectors]:
-        """Read N vectors: bool (N), whether each is in the cache, and float32 (N, D), 0 where it is not."""
+        """Read N vectors: bool (N), whether each is in the cache, and float32 (N, D), 0 for missing ones."""
         vectors = np.zeros((len(keys), self._width), np.float32)
         places = self._cache.places(keys)
         kept = places != ABSENT
         try:
             vectors[kept] = self._cache.vectors(places[kept]).view(np.float32)
         except StoreError:
-            # The cache was emptied meanwhile.
+            # The cache was emptied since.
             kept[:] = False
         return kept, vectors
 
@@ -294,7 +294,7 @@ class _Store:
 
 
 _AT_ONCE: Final = 256
-"""Mentions whose inputs, and those of their candidates, are held in memory at a time."""
+"""Mentions held in memory at a time, with their inputs and those of their candidates."""
 
 
 class DualScorer:

@@ -20,10 +20,11 @@ from nymlink.rank.trees import Trees
 from nymlink.rerank.scorer import CONTEXT, CandidatePool, Floats, document_support
 
 VERSION: Final = 1
-"""Version of the evidence: an order that was learned from another is refused."""
+"""Version of the evidence: an order learned from another version is refused."""
 
 TypeShares = Mapping[str, Mapping[str, float]]
-"""Type of a mention → semantic type of a concept → share of the right candidates of such mentions that have it."""
+"""Type of a mention → semantic type of a concept → share of the right candidates of such mentions with this type.
+"""
 
 SCORE: Final = "score"
 DOCUMENT: Final = "document"
@@ -65,7 +66,7 @@ EVIDENCE: Final = (
 NAMES: Final = tuple(feature.name for feature in EVIDENCE)
 
 KNOWN: Final = (RANKED, SCORE, EXACT_MATCH, "sparse", DENSE, WRITING, CONTEXT, TIED, MEANINGS, GUESSED)
-"""Those that are read off links, which :attr:`CandidatePool.known` has; the others are made of them."""
+"""Evidence taken from links, in :attr:`CandidatePool.known`; the rest is computed from it."""
 
 
 def describe(pool: CandidatePool, types: TypeShares) -> Scores:
@@ -82,7 +83,7 @@ def describe(pool: CandidatePool, types: TypeShares) -> Scores:
     values[RANKED] = np.log(_IMPROBABLE + chances)
     values["place"] = np.broadcast_to(np.arange(valid.shape[1]), valid.shape)
     values["share_context"] = _shares(values[CONTEXT])
-    # Without a ranker the document is asked how alike the names of other mentions are.
+    # Without a ranker, the similarity to names of other mentions replaces it.
     surest = np.where(np.isnan(chances), known[SCORE], chances)
     values[DOCUMENT] = document_support(pool.concepts, pool.groups, np.where(valid, surest, 0))
     values[TYPE] = _type_agreement(pool, types)
@@ -100,7 +101,7 @@ def describe(pool: CandidatePool, types: TypeShares) -> Scores:
 def ranker_log_odds(pool: CandidatePool) -> Floats:
     """Compute the log-odds of each candidate against none by the ranker: float64 (M, k), 0 without a ranker.
 
-    It is what a learned order begins with: what is learned from few mentions moves it little.
+    A learned order starts from them, so that few training mentions change it little.
     """
     chances = np.nan_to_num(pool.known[RANKED])
     none = np.maximum(1 - chances.sum(axis=1, keepdims=True), 0)
@@ -169,15 +170,15 @@ def _known(values: Floats, valid: Bools) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedOrder:
-    """The log-odds that the ranker of the index gives, and trees over all evidence that correct them.
+    """The log-odds of the index's ranker, and trees over all evidence that correct them.
 
     Attributes:
         trees: over :data:`~nymlink.rerank.evidence.EVIDENCE`.
-        types: which semantic types of concepts go with which types of mentions.
-        learned_from: what it learned from, for people to read.
+        types: shares of semantic types of concepts by type of mention.
+        learned_from: description of its training data, for people.
 
     Raises:
-        ValueError: the trees ask for evidence that there is not, or a share is not from 0 to 1.
+        ValueError: the trees use unknown evidence, or a share is not from 0 to 1.
     """
 
     trees: Trees
@@ -186,16 +187,16 @@ class LearnedOrder:
 
     def __post_init__(self) -> None:
         if self.trees.features.max(initial=-1) >= len(NAMES):
-            raise ValueError("its trees ask for evidence that there is not")
+            raise ValueError("its trees use unknown evidence")
         shares = [share for own in self.types.values() for share in own.values()]
         if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares):
             raise ValueError("the shares of types must be numbers from 0 to 1")
 
     def scores(self, pool: CandidatePool) -> Scores:
-        """Score candidates: 0 is as likely as that none of a mention's is right.
+        """Score candidates; 0 is the score of "no candidate is right".
 
         Returns:
-            float32 (M, k): minus infinity where there is no candidate.
+            float32 (M, k): minus infinity without a candidate.
         """
         scores = np.full(pool.concepts.shape, -np.inf, np.float32)
         if pool.valid.any():
@@ -204,7 +205,7 @@ class LearnedOrder:
         return scores
 
     def reasons(self, pool: CandidatePool, mention: int, first: int, second: int) -> tuple[Reason, ...]:
-        """Say what moved one candidate of a mention before another, the strongest first.
+        """List the reasons why one candidate of a mention is before another, the strongest first.
 
         Args:
             pool: mentions with their candidates.

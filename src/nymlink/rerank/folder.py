@@ -1,4 +1,4 @@
-"""Folders of re-rankers: opening the scorer, and reading and writing what was fitted."""
+"""Folders of re-rankers: opening the scorer, and reading and writing the fitted order."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="nn.Module")
 
 _FITTED: Final = "fitted"
-"""Key of what was fitted in the manifest, which is replaced atomically; a new training drops it."""
+"""Key of the fitted order in the manifest, replaced atomically; a new training drops it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedOrder:
-    """The order that ``nymlink rerank fit`` learned, with the scores that it was fitted to.
+    """The order learned by ``nymlink rerank fit``, with the settings of its scores.
 
     Attributes:
         order: of candidates by all evidence.
@@ -53,9 +53,9 @@ class FittedOrder:
 
 
 def score_settings(index: Index) -> dict[str, Any]:
-    """Return the settings that an index's scores depend on, as JSON values.
+    """Return the settings that affect an index's scores, as JSON values.
 
-    A fitted order is valid only for scores that are made with equal settings.
+    A fitted order is valid only for scores made with equal settings.
     """
     encoder = index.settings["encoder"]
     return {
@@ -69,8 +69,7 @@ def score_settings(index: Index) -> dict[str, Any]:
 def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScorer:
     """Open the scorer of a folder, on the first CUDA device if there is one, else on the CPU.
 
-    Transformers run in bfloat16 where the device's hardware has it. Vectors of concepts are kept in the user's
-    cache.
+    Transformers run in bfloat16 if the device's hardware has it. Vectors of concepts are kept in the user's cache.
 
     Raises:
         StoreError: it is missing, damaged, or of another format version.
@@ -98,7 +97,7 @@ def read_fitted(folder: str | Path, *, refit: bool = False) -> FittedOrder | Non
 
     Args:
         folder: the re-ranker's folder.
-        refit: whether it is about to be fitted again: ``None`` is then returned for a damaged one.
+        refit: whether a new fit follows: then ``None`` is returned for a damaged order.
 
     Raises:
         StoreError: the re-ranker is missing, damaged, or of another format version; or the order is damaged, or of

@@ -52,7 +52,7 @@ def entities(vocabulary: Vocabulary, rows: Iterable[int]) -> Iterator[Entity]:
 
 START: Final = "[START]"
 END: Final = "[END]"
-"""The markers before and after a mention, which the tokenizer of a mention encoder has as special tokens."""
+"""The markers before and after a mention, special tokens of a mention encoder's tokenizer."""
 
 SHORTEST: Final = 16
 """The least tokens of an input: fewer leave no room for a mention and its context."""
@@ -71,7 +71,7 @@ _SHARE: Final = 8
 """Each side of the context, and the type of an entity, may always take one eighth of the room."""
 
 _AT_ONCE: Final = 1024
-"""Passages or entities tokenised at a time: before they are truncated they have many more tokens."""
+"""Passages or entities tokenised at a time; bounds the memory of their tokens before truncation."""
 
 T = TypeVar("T")
 
@@ -79,11 +79,11 @@ T = TypeVar("T")
 class Inputs:
     """Makes inputs of at most a number of tokens.
 
-    A special token that is written in a text ("[END]") is tokenised as text.
+    Special tokens in a text ("[END]") are tokenised as text.
 
     Args:
         tokenizer: the tokenizer of the mention encoder for passages, of the entity encoder for entities.
-        length: tokens of an input at the most, special tokens included.
+        length: most tokens of an input, special tokens included.
 
     Raises:
         InputError: the tokenizer does not put one token before a text and one after it.
@@ -111,7 +111,7 @@ class Inputs:
     def entities(self, given: Sequence[Entity]) -> Tokens:
         """Make inputs of entities: type and names.
 
-        The first name is truncated to the room there is; another name that does not fit is left out.
+        The first name is truncated to the room; further names that do not fit are left out.
         """
         return _tokens(
             [self._first, *self._entity(ids, room=self._length - 1)]
@@ -122,7 +122,7 @@ class Inputs:
     def joint(self, given: Iterable[tuple[PassageIds, EntityIds]]) -> Tokens:
         """Make joint inputs of a passage and an entity.
 
-        Each may take half the room, and what the other leaves of its half; each is truncated as in an input of its
+        Each may take half the room and the unused rest of the other half, and is truncated as in an input of its
         own.
 
         Args:
@@ -165,7 +165,7 @@ class Inputs:
         return tokens
 
     def _ids(self, texts: Iterable[str]) -> list[list[int]]:
-        # The tokenizers library rejects lone surrogates, which input that is no UTF-8 leaves in a text.
+        # The tokenizers library rejects lone surrogates, the remains of input outside UTF-8.
         valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(valid, add_special_tokens=False)]
 
@@ -201,8 +201,8 @@ def fit_context(
     """Truncate the context of a mention to ``room`` tokens, keeping those nearest to the mention.
 
     Each side of the context may always take an eighth of the room, and the mention the rest. A longer mention
-    loses its middle. What the mention leaves is shared by the sides: half for each, and what one does not need for
-    the other.
+    loses its middle. The sides share the room left by the mention: half for each, and the unused part of one half
+    for the other.
 
     Returns:
         Token ids of the left context, the mention, and the right context.

@@ -41,12 +41,11 @@ MentionStart = Literal["marker", "word"]
 class MentionModel(TorchModel):
     """Encodes a mention in its context: token ids with markers → one vector.
 
-    It is a mean of the last layer's vectors: with the pooling ``"cls"`` of those at the mention's start and end,
-    as in Le & Nguyen (2023); with the pooling ``"mean"`` of all from start to end, as a base is used to that was
+    The vector is a mean of vectors of the last layer: with the pooling ``"cls"``, of those at the mention's start
+    and end, as in Le & Nguyen (2023); with the pooling ``"mean"``, of all from start to end, which suits a base
     trained on means of names.
 
-    Markers that the tokenizer does not have are added to it, with vectors of torch's random numbers: seed them
-    before.
+    Missing markers are added to the tokenizer, with vectors of torch's random numbers: set the seed first.
 
     Args:
         transformer: see :class:`~nymlink.encode.model.torch_model.TorchModel`, also for the other arguments.
@@ -88,6 +87,6 @@ class MentionModel(TorchModel):
         return (states[rows, start].float() + states[rows, end].float()) / 2
 
     def write_settings(self, folder: Path) -> None:
-        """Write all but the weights, without files for sentence-transformers, which does not have this pooling."""
+        """Write everything except the weights and files for sentence-transformers, which lacks this pooling."""
         self.transformer.config.save_pretrained(folder)
         save_tokenizer(self.tokenizer, folder, max_length=self.settings.max_length, special=self._special)

@@ -47,7 +47,7 @@ DEFAULT_MAX_LENGTH: Final = 128
 """The default number of tokens of an input, as in the paper."""
 
 _CHARACTERS: Final = 8
-"""Characters of context kept on each side for each token that a model reads: more than a token has."""
+"""Characters of context kept on each side per token: more than a token has."""
 
 Span = tuple[int, int]
 
@@ -66,16 +66,16 @@ def passages(
 ) -> tuple[Passage | None, ...]:
     """Make the passage of each mention of a document.
 
-    Mentions may overlap, since each has a passage of its own.
+    Mentions may overlap, because each has its own passage.
 
     Args:
         document: a document, with or without text.
-        max_length: tokens that a model reads of a passage: each side of the context has at least as much text.
+        max_length: most tokens of a passage for the model: each side of the context has at least as much text.
         splitter: splits the text with expanded abbreviations, not yet lower-cased, into sentences.
 
     Returns:
-        The passage of each mention, in order; ``None`` if it has no usable context: it has no offsets, or they
-        are outside the text or at another text than the mention's, or there is no other text.
+        The passage of each mention, in order; ``None`` without a usable context: the mention has no offsets, or
+        they are outside the text or at another text than the mention's, or there is no other text.
 
     Raises:
         MissingExtraError: the splitter is not installed.
@@ -99,7 +99,7 @@ def passages(
 
 
 def _checked_span(text: str, mention: Mention) -> Span | None:
-    """Return the span of a mention if the text there is the mention's, else ``None``."""
+    """Return the span of a mention if it contains the mention's text, else ``None``."""
     start, end = mention.start, mention.end
     if start is None or end is None or not 0 <= start < end <= len(text):
         return None
@@ -107,7 +107,7 @@ def _checked_span(text: str, mention: Mention) -> Span | None:
 
 
 def _without_other_sentences(text: str, spans: Sequence[Span], splitter: Splitter) -> Rewritten:
-    """Remove the sentences that have no part of a mention."""
+    """Remove the sentences without any part of a mention."""
     starts = splitter(text)
     merged: list[Span] = []
     for start, end in sorted(spans):

@@ -24,12 +24,12 @@ from nymlink.rerank.scorer import CONTEXT, DEFAULT_CANDIDATES, CandidatePool, Co
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 RERANKED: Final = "reranked"
-"""Score part that a fitted re-ranker adds: how probable it is that the candidate is right, by all evidence."""
+"""Score part of a fitted re-ranker: probability that the candidate is right, by all evidence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredMentions:
-    """The M mentions of a document that have candidates; the parts of a composite mention count as mentions.
+    """The M mentions of a document with candidates; the parts of a composite mention count as mentions.
 
     Attributes:
         pool: their candidates and scores; a group is the mentions of one type.
@@ -43,14 +43,14 @@ class ScoredMentions:
 
 
 class Reranker:
-    """Re-orders the candidates of mentions by their context and all that else is known of them.
+    """Re-orders the candidates of mentions by their context and all other evidence.
 
     Args:
         scorer: scores candidates by context.
         vocabulary: the vocabulary of the index that gives the candidates.
         order: the order learned from the evidence; ``None``: candidates are ordered by the context alone.
         candidates: the number of first candidates of a mention to re-order; the rest keep the order of the index.
-        max_length: tokens that the scorer reads of a mention with its context.
+        max_length: most tokens of a mention with its context for the scorer.
     """
 
     def __init__(
@@ -72,16 +72,16 @@ class Reranker:
 
     @classmethod
     def load(cls, folder: str | Path, index: Index | Vocabulary, *, refit: bool = False) -> Reranker:
-        """Load a re-ranker that a training wrote, with its fitted order, if there is one.
+        """Load a trained re-ranker, with its fitted order, if there is one.
 
-        Without it, only the context counts, and as many candidates are re-ordered as in training. It runs on the
-        first CUDA device if there is one, else on the CPU. If the order was fitted with an index whose scores are
-        made in another way, it is used with a warning.
+        Without a fitted order, only the context counts, and as many candidates are re-ordered as in training. It
+        runs on the first CUDA device if there is one, else on the CPU. An order fitted to an index with other
+        scores gives a warning.
 
         Args:
             folder: the folder.
             index: the index that gives the candidates; or its vocabulary, without a check of its scores.
-            refit: whether the order is about to be fitted again: a damaged one is then ignored.
+            refit: whether a new fit follows: a damaged order is then ignored.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
@@ -116,16 +116,12 @@ class Reranker:
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
         """Re-order the first candidates of a document's links, the most probable first.
 
-        Each re-ordered candidate gets the score part ``context``, the score of the context, and where an order was
-        fitted :data:`RERANKED`. Its score stays that of the index. The confidence, which is that of the first
-        candidate, is dropped where another one becomes first.
+        Each re-ordered candidate gets the score part ``context``, the score of the context, and, with a fitted
+        order, :data:`RERANKED`. Its score does not change. The confidence belongs to the first candidate and is
+        dropped if another one becomes first.
 
-        Links are unchanged of mentions without a usable context (see :func:`~nymlink.rerank.passages.passages`),
-        and of composite mentions, whose parts are not marked in the text.
-
-        Args:
-            document: the document.
-            links: the links of its mentions, in their order, as a linker gives them.
+        Links of composite mentions and of mentions without a usable context (see
+        :func:`~nymlink.rerank.passages.passages`) do not change.
 
         Raises:
             ValueError: there is not one link for each mention.
@@ -135,10 +131,10 @@ class Reranker:
         return self._reranked(self.score_mentions(document, links), links)
 
     def explain(self, document: Document, links: Sequence[Link]) -> list[Explanation]:
-        """Say of each mention why its first candidate is before the second, after re-ranking.
+        """Explain for each mention why its first candidate is before the second, after re-ranking.
 
-        Arguments and errors are those of :meth:`rerank`. Of a composite mention the first part is taken, which is
-        as the index has it, like a mention without a usable context.
+        Arguments and errors are those of :meth:`rerank`. The explanation of a composite mention is that of its
+        first part, in the order of the index, as for mentions without a usable context.
         """
         scored = self.score_mentions(document, links)
         rows = {int(scored.links[row]): row for row in np.flatnonzero(scored.has_context).tolist()}
@@ -183,7 +179,7 @@ class Reranker:
         return np.where(pool.valid, np.nan_to_num(pool.known[CONTEXT]), -np.inf).astype(np.float32)
 
     def score_mentions(self, document: Document, links: Sequence[Link]) -> ScoredMentions:
-        """Score the first candidates of a document's mentions by context, and collect all that their order needs.
+        """Score the first candidates of a document's mentions by context, with the evidence for their order.
 
         Arguments and errors are those of :meth:`rerank`.
         """
@@ -238,7 +234,7 @@ class Reranker:
 def _known(
     firsts: Sequence[Sequence[Candidate]], links: Sequence[Link], shape: tuple[int, int]
 ) -> dict[str, Floats]:
-    """Collect what is known of the candidates of links: float64 (M, k) each, NaN if it is not."""
+    """Collect the known evidence on the candidates of links: float64 (M, k) each, NaN if unknown."""
     known = {name: np.full(shape, np.nan) for name in KNOWN}
     for row, (first, link) in enumerate(zip(firsts, links, strict=True)):
         for place, candidate in enumerate(first):

@@ -1,4 +1,4 @@
-"""What a re-ranker scores, and by what."""
+"""The interface of re-rankers to scorers: mentions with candidates, and their scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ContextScorer(Protocol):
 Floats = npt.NDArray[np.float64]
 
 CONTEXT: Final = "context"
-"""Score part that a re-ranker adds: the score of the context."""
+"""Score part of a re-ranker: the score of the context."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,8 +48,8 @@ class CandidatePool:
 
     Attributes:
         concepts: int64 (M, k): concept rows, :data:`~nymlink.index.hits.NONE` after the last candidate.
-        known: what is known of the candidates, by name: float64 (M, k) each, NaN if it is not known. That is
-            ``score``, the score parts, ``ranked`` among them, and :data:`CONTEXT`.
+        known: evidence on the candidates, by name: float64 (M, k) each, NaN if unknown: ``score``, the score parts
+            (including ``ranked``), and :data:`CONTEXT`.
         groups: int64 (M): the group of each mention: the mentions of one type in one document, which are evidence
             for each other.
         mention_types: the type of each mention; "" for none.
@@ -104,15 +104,15 @@ def document_support(concepts: Ints, groups: Ints, chances: Floats) -> Floats:
     Args:
         concepts: int64 (M, k): concept rows.
         groups: int64 (M): the group of each mention.
-        chances: float64 (M, k): what each mention gives to its own candidates, 0 to 1.
+        chances: float64 (M, k): chance of each candidate of a mention, 0 to 1.
 
     Returns:
-        float64 (M, k): 0 where no other mention of the group has the concept among its candidates.
+        float64 (M, k): 0 if no other mention of the group has the concept among its candidates.
     """
     real = concepts != NONE
     own, values = concepts[real], chances[real]
     keys = groups[np.nonzero(real)[0]] * (own.max(initial=0) + 1) + own
-    # The two highest values of each concept in a group: a mention that has the highest is supported by the second.
+    # The two highest values of each concept in a group: the second supports the mention with the highest.
     order = np.lexsort((-values, keys))
     keys, values = keys[order], values[order]
     first = np.diff(keys, prepend=-1) != 0

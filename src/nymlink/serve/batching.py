@@ -51,7 +51,7 @@ class _Job:
         top_k: number of candidates of a mention.
         links: links of the first mentions.
         taken: number of mentions that are linked or in a batch.
-        done: gets all links; cancelled if nobody waits any more.
+        done: receives all links; cancelled if no client waits for them.
     """
 
     document: Document

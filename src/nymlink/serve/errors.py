@@ -35,7 +35,7 @@ from nymlink.serve.templates import page
 
 
 def json_bytes(value: Any) -> bytes:
-    """Write JSON in UTF-8; halves of surrogate pairs, which UTF-8 does not have, as escapes."""
+    """Convert to JSON in UTF-8; halves of surrogate pairs, which UTF-8 lacks, become escapes."""
     try:
         return json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -84,14 +84,16 @@ class ProblemError(Exception):
 
 _TO_DO: Final = {
     401: "send the header Authorization: Bearer TOKEN",
-    404: "see /docs for what there is",
+    404: "see /docs for the routes",
     405: "see /docs for the methods of each path",
 }
 
 
 def unexpected() -> ProblemAnswer:
     """Make the problem of an unexpected error."""
-    return ProblemAnswer(500, "internal_error", "the server failed", "tell who runs it: the log names the place")
+    return ProblemAnswer(
+        500, "internal_error", "the server failed", "tell the operator of the server: the log names the place"
+    )
 
 
 def problem_of(error: NymlinkError) -> ProblemAnswer:
@@ -101,15 +103,15 @@ def problem_of(error: NymlinkError) -> ProblemAnswer:
             409, "conflict", error.message, "show what there is now", more={"present": error.present}
         )
     if isinstance(error, ReadOnlyError):
-        return ProblemAnswer(409, "read_only", error.message, "what was decided can be read and exported")
+        return ProblemAnswer(409, "read_only", error.message, "decisions can be read and exported")
     if isinstance(error, LockedError):
         return ProblemAnswer(423, "locked", error.message, "stop the other one, or ask it")
     if isinstance(error, NotSavedError):
         return ProblemAnswer(507, "not_saved", error.message, "make room, then send it again")
     if isinstance(error, ProjectError):
-        return ProblemAnswer(422, "unusable_project", error.message, "tell who runs the server")
+        return ProblemAnswer(422, "unusable_project", error.message, "tell the operator of the server")
     if isinstance(error, MissingExtraError):
-        return ProblemAnswer(501, "not_installed", error.message, "tell who runs the server")
+        return ProblemAnswer(501, "not_installed", error.message, "tell the operator of the server")
     if isinstance(error, UnknownTermError):
         return ProblemAnswer(404, "not_found", error.message, "list the terms of the project")
     if isinstance(error, UnknownNameError):
@@ -123,7 +125,7 @@ def problem_of(error: NymlinkError) -> ProblemAnswer:
         )
     if isinstance(error, TooLargeError):
         return ProblemAnswer(
-            413, "too_large", error.message, "send it in parts; who runs the server may raise --memory"
+            413, "too_large", error.message, "send it in parts; the operator of the server may raise --memory"
         )
     if isinstance(error, LinkTimeoutError):
         return ProblemAnswer(503, "timed_out", error.message, "send fewer mentions at a time", retry)
@@ -133,7 +135,7 @@ def problem_of(error: NymlinkError) -> ProblemAnswer:
         )
     if isinstance(error, StoreError):
         return ProblemAnswer(
-            500, "damaged_index", "the index is damaged", "tell who runs the server: build it again"
+            500, "damaged_index", "the index is damaged", "tell the operator of the server: build it again"
         )
     return unexpected()
 
@@ -142,15 +144,15 @@ def _invalid(error: RequestValidationError, request: Request) -> ProblemAnswer:
     """Describe the first faults of a request by their places, without quoting the request."""
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         to_do = "send JSON, with the header Content-Type: application/json"
-        return ProblemAnswer(415, "unsupported_media_type", "the body is not said to be JSON", to_do)
+        return ProblemAnswer(415, "unsupported_media_type", "the body has no JSON content type", to_do)
     faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:3]]
     status = 400 if any(fault["type"] == "json_invalid" for fault in error.errors()) else 422
-    return ProblemAnswer(status, "invalid_request", "; ".join(faults), "see /docs for what is expected")
+    return ProblemAnswer(status, "invalid_request", "; ".join(faults), "see /docs for the expected form")
 
 
 def _http(error: HTTPException) -> ProblemAnswer:
     name = HTTPStatus(error.status_code).phrase
-    to_do = _TO_DO.get(error.status_code, "see /docs for what is expected")
+    to_do = _TO_DO.get(error.status_code, "see /docs for the expected form")
     code = name.lower().replace(" ", "_").replace("-", "_")
     return ProblemAnswer(error.status_code, code, str(error.detail), to_do, error.headers or {})
 

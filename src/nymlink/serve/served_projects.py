@@ -331,7 +331,7 @@ class ServedProjects:
             yield {"name": name, "title": name, "index": None, **empty, **summed, "problem": problem}
 
     def resume(self) -> None:
-        """Open all projects, and go on linking where that was not finished."""
+        """Open all projects, and continue unfinished linking."""
         for name in self.names():
             if self._closed.is_set():
                 return

@@ -21,10 +21,10 @@ from nymlink.core.errors import OutputError
 from nymlink.serve.serve_settings import Limits
 
 _GRACE: Final = 30
-"""Seconds for accepted requests after the server was told to stop."""
+"""Seconds to finish accepted requests after a request to stop."""
 
 _IDLE: Final = 30
-"""Seconds that an idle connection stays open."""
+"""Seconds to keep an idle connection open."""
 
 _BACKLOG: Final = 1024
 
@@ -101,7 +101,7 @@ def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[
 
 def allow_many_connections() -> None:
     """Raise the limit of open files to its maximum: at the usual 1,024, idle clients could block others."""
-    # Linux and FreeBSD: elsewhere psutil cannot, and the limit stays as it is.
+    # Linux and FreeBSD: elsewhere psutil cannot, and the limit does not change.
     if hasattr(psutil.Process, "rlimit"):
         process = psutil.Process()
         _, most = process.rlimit(psutil.RLIMIT_NOFILE)

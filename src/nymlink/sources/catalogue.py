@@ -12,7 +12,7 @@ from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.concepts import matching_languages
 
 OPEN: Final = "open"
-"""The name that stands for all sources with an open licence."""
+"""The name of all sources with an open licence."""
 
 
 def known_sources() -> dict[str, PublishedSource]:
@@ -34,7 +34,7 @@ def known_sources() -> dict[str, PublishedSource]:
 
 
 def choose_sources(names: Iterable[str], known: Mapping[str, PublishedSource]) -> list[PublishedSource]:
-    """Return the sources of these names, each once; ``open`` stands for all with an open licence.
+    """Return the named sources, each once; ``open`` means all with an open licence.
 
     Raises:
         UnknownNameError: a name is in no table; the message lists the known ones.
@@ -53,15 +53,10 @@ def choose_sources(names: Iterable[str], known: Mapping[str, PublishedSource]) -
 def with_translations(
     sources: Iterable[PublishedSource], languages: Iterable[str], known: Mapping[str, PublishedSource]
 ) -> list[PublishedSource]:
-    """Add the sources of names in other languages, where one of the languages is not English.
-
-    Args:
-        sources: the chosen sources.
-        languages: language codes.
-        known: all sources.
+    """Add the sources of names in other languages than English, if any is wanted.
 
     Returns:
-        The sources, each once and followed by that of its translations.
+        The sources, each once and followed by the source of its translations.
 
     Raises:
         InputError: one of the languages is no language code.

@@ -1,4 +1,4 @@
-"""Downloads that go on where they stopped.
+"""Downloads that continue after an interruption.
 
 Conditional and range requests are those of RFC 9110, sections 13 and 14.
 """
@@ -29,11 +29,11 @@ from nymlink.core.json_files import member, to_dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
-    """The validators of a file on a server, which tell whether it has changed (RFC 9110, section 8.8).
+    """The validators of a file on a server, which show whether it has changed (RFC 9110, section 8.8).
 
     Attributes:
         etag: its entity tag (``ETag``), or ``None``.
-        modified: its modification date (``Last-Modified``) as the server writes it, or ``None``.
+        modified: its modification date (``Last-Modified``) in the server's notation, or ``None``.
     """
 
     etag: str | None = None
@@ -46,11 +46,7 @@ class Stamp:
 
 
 class PartialDownload:
-    """A file of the bytes received so far, with a JSON note of their origin beside it; it outlives the process.
-
-    Args:
-        path: the path of the file.
-    """
+    """A file of the bytes received so far, with a JSON note of their origin beside it; it outlives the process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,7 +89,7 @@ def extract_member(archive: Path, member: str, target: Path, *, limit: int) -> N
         archive: path of the ZIP archive.
         member: name of the file in it.
         target: path to write to.
-        limit: most bytes that the file may have.
+        limit: most bytes of the file.
 
     Raises:
         InputError: the file is not a ZIP archive, is damaged, does not hold the member, or the member is larger
@@ -126,13 +122,13 @@ _LENGTH: Final = re.compile(r"[0-9]{1,15}")
 _PART: Final = 1 << 14
 """Most bytes written at a time."""
 _SLOWEST: Final = 32
-"""Bytes a second below which a connection counts as failed."""
+"""Bytes per second below which a connection counts as failed."""
 _REDIRECTS: Final = 10
 """Most redirects of one request."""
 _LONGEST: Final = 300
-"""Characters of a reason that are shown."""
+"""Characters of a reason in a message."""
 _UNPACKED: Final = 20
-"""Times the limit of a download that a file in its archive may have."""
+"""Factor from the limit of a download to the limit of a file in its archive."""
 _TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses after which the request is tried again."""
 
@@ -167,7 +163,7 @@ class ResumingDownloader:
     Attributes:
         label: label of the progress bar.
         part: the partial download.
-        limit: most bytes that the server may send.
+        limit: most bytes from the server.
         member: name of the file to extract from a ZIP archive; empty: the URL is the file itself.
         known: stamp of the previous download; the file is downloaded only if it has changed since.
         retries: when to try again, and when to give up.
@@ -290,7 +286,7 @@ class ResumingDownloader:
             )
 
     def _chunks(self, response: requests.Response) -> Iterator[bytes]:
-        """Read a body as its bytes arrive, and notice a server that sends a few now and then."""
+        """Read a body as it arrives, and notice a server that sends only a few bytes now and then."""
         received, since = 0, time.monotonic()
         while chunk := response.raw.read1(_PART, decode_content=False):
             yield chunk
@@ -333,5 +329,5 @@ def _reason(error: BaseException) -> str:
     if inner is not None:
         return _reason(inner)
     message = re.sub(r"^(?:<.*?>|HTTP\w*\(.*?\)): ", "", str(error)[:_LONGEST]) or type(error).__name__
-    # It may quote what the server sent.
+    # It may quote the server's answer.
     return message if message.isprintable() else repr(message)

@@ -139,7 +139,7 @@ def check_content(path: Path, source: PublishedSource) -> None:
     if not _is_in_format(path, source):
         raise InputError(
             f"the file that the server sent is not in the format {source.format}: it begins {beginning!r}. "
-            "Open the address in a browser to see what is wrong",
+            "Open the address in a browser to see the cause",
             path=source.url,
         )
 
@@ -179,16 +179,16 @@ def fetch(
     problems: Problems | None = None,
     progress: bool = False,
 ) -> Fetched:
-    """Get the file of a source. Of several processes that need it, one downloads it and the others wait.
+    """Get the file of a source. If several processes need it, one downloads it and the others wait.
 
     Args:
         source: the source.
         options: the cache folder, and how to download.
-        problems: receives a report when a cached file is used because the server could not be asked.
+        problems: receives a report if the server did not answer and the cached file is used.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: the file cannot be downloaded, is not what it should be, or, offline, is not in the cache.
+        InputError: the file cannot be downloaded, has unexpected content, or, offline, is not in the cache.
         OutputError: the cache cannot be written, for example because the disk is full.
     """
     options = options or FetchOptions()

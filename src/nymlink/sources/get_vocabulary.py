@@ -63,17 +63,17 @@ def get_vocabulary(
     problems: Problems | None = None,
     progress: bool = False,
 ) -> Vocabulary:
-    """Make one vocabulary of several sources; a source that fails is reported and left out.
+    """Make one vocabulary from several sources; a source that fails is reported and left out.
 
-    Concepts of the same id are joined. Where tables of mappings are among the sources, equivalent concepts are
-    merged (:func:`nymlink.vocabulary.merge.merge.merge`).
+    Concepts with the same id are joined. With tables of mappings among the sources, equivalent concepts are merged
+    (:func:`nymlink.vocabulary.merge.merge.merge`).
 
     Args:
         sources: vocabularies and tables of mappings, in order of precedence.
-        languages: codes of the languages whose names are kept; empty for all. Concepts without such a name are
-            left out. :func:`nymlink.sources.catalogue.with_translations` adds the sources of translations.
+        languages: codes of the languages of names to keep; empty for all. Concepts without such a name are left
+            out. :func:`nymlink.sources.catalogue.with_translations` adds the sources of translations.
         options: the cache folder, and how to download.
-        problems: receives a report of each source that failed, and what could not be used in the others.
+        problems: receives a report of each failed source, and the problems of the others.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
@@ -156,10 +156,10 @@ def _for_each(
     *,
     progress: bool,
 ) -> list[Result]:
-    """Apply ``work`` to each source and report those that fail.
+    """Apply ``work`` to each source and report failures.
 
     Returns:
-        The results of the sources that did not fail.
+        The results of the other sources.
 
     Raises:
         InputError: the only source fails.

@@ -1,4 +1,4 @@
-"""Published sources: where they are, and under what licence."""
+"""Published sources: addresses and licences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAPPINGS: Final = "sssom"
 SIZES: Final = {"small": 10**7, "medium": 10**8, "large": 10**10}
 """Sizes of a download, with most bytes of each when it entered the table: up to 10 MB, up to 100 MB, more."""
 _GROWTH: Final = 10
-"""Times that a file may have grown since."""
+"""Factor for the growth of a file since its entry."""
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -26,21 +26,19 @@ class PublishedSource:
     """A vocabulary, or a table of mappings between vocabularies, published as one file.
 
     Attributes:
-        name: its short name, which users type.
+        name: its short name.
         title: its full name.
         url: its address, ``http`` or ``https``.
         format: name of its vocabulary format, or :data:`MAPPINGS`.
-        licence: SPDX identifier where there is one, else in words.
+        licence: SPDX identifier if there is one, else in words.
         open: whether anybody may use it for any purpose, at most with attribution.
-        citation: the citation its authors ask for, a DOI where there is one.
+        citation: the citation its authors ask for, a DOI if there is one.
         size: one of :data:`SIZES`.
-        prefix: prefix of the ids of its own concepts (``MONDO:``). Other concepts in the file are imported from
-            vocabularies whose publishers offer them in full and under their own licence, and are left out. Empty:
-            all concepts are its own.
+        prefix: prefix of the ids of its own concepts (``MONDO:``). Concepts imported from other vocabularies,
+            which publish them in full and under their own licence, are left out. Empty: all concepts are its own.
         member: name of the file in the ZIP archive at the URL; empty: the URL is the file itself.
-        sha256: digest that the file must have; empty: the publisher changes the file in place.
-        translations: name of the source that has the names of its concepts in other languages than English; empty:
-            there is none.
+        sha256: required digest of the file; empty: the publisher changes the file in place.
+        translations: name of the source with names of its concepts in other languages than English; empty: none.
 
     Raises:
         ValueError: a value has the wrong form.
@@ -80,7 +78,7 @@ class PublishedSource:
 
     @property
     def limit(self) -> int:
-        """Most bytes that a download may have: a hostile server must not fill the disk."""
+        """Most bytes of a download: a hostile server must not fill the disk."""
         return SIZES[self.size] * _GROWTH
 
     @property

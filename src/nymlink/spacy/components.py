@@ -29,13 +29,13 @@ Loaded = TypeVar("Loaded")
 
 
 class PerProcess(Generic[Loaded]):
-    """Loads something when it is first needed, in each process of ``nlp.pipe(n_process=…)`` anew.
+    """Loads something at its first use, separately in each process of ``nlp.pipe(n_process=…)``.
 
-    The threads of a process do not come with it to another: what was inherited from another process is not used,
-    and not let go either, as it would wait for threads that only the other has.
+    A new process does not have the threads of its parent. Therefore objects inherited from another process are
+    neither used nor released: their release would wait for those threads.
 
     Args:
-        load: loads it; a function of a module, with its arguments, that another process can be given.
+        load: loads it; a picklable function with its arguments.
     """
 
     def __init__(self, load: Callable[[], Loaded]) -> None:
@@ -55,7 +55,7 @@ class PerProcess(Generic[Loaded]):
 
 
 EXTENSION: Final = "nymlink"
-"""What a link is kept under: ``ent._.nymlink``."""
+"""Attribute of the link: ``ent._.nymlink``."""
 
 
 def register_extension() -> None:
@@ -75,7 +75,7 @@ def linked_entity(
         end: index one past its last token.
         label: its label.
         link: its link.
-        kb_id: its concept where the link has none.
+        kb_id: its concept if the link has none.
         id_: its own id.
     """
     ids = () if link.nil else [part.candidates[0].concept_id for part in link.singles if part.candidates]
@@ -88,19 +88,18 @@ def linked_entity(
 class EntityLinker:
     """Links the entities of documents: sets ``ent.kb_id_`` and ``ent._.nymlink``.
 
-    ``kb_id_`` is the id of the concept; those of the parts of a composite entity are joined by ``|``; an entity
-    that is taken to mean none keeps what it has. ``_.nymlink`` is a dictionary of plain values, that of
-    :meth:`nymlink.linking.link.Link.to_dict`, which ``DocBin(store_user_data=True)`` keeps.
+    ``kb_id_`` is the id of the concept; ids of the parts of a composite entity are joined by ``|``; a NIL entity
+    keeps its value. ``_.nymlink`` is a dictionary of plain values, from :meth:`nymlink.linking.link.Link.to_dict`;
+    ``DocBin(store_user_data=True)`` keeps it.
 
-    The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew.
+    The index is loaded at the first document, separately in each process of ``nlp.pipe(n_process=…)``.
 
     Args:
         index: folder of an index; ``None`` for the embedded default.
-        encoder: where its encoder is now, if it was moved.
-        top_k: how many candidates a link has at most.
-        target_precision: share of links to be right, see :class:`~nymlink.linking.linker.Linker`.
-        language: code of the language that entities are in; ``None``: each is taken for the language that
-            recognises it.
+        encoder: the present place of its encoder, if it was moved.
+        top_k: most candidates of a link.
+        target_precision: share of right links, see :class:`~nymlink.linking.linker.Linker`.
+        language: code of the language of entities; ``None`` to recognise it by each entity.
     """
 
     def __init__(
@@ -123,11 +122,11 @@ class EntityLinker:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """Link the entities of documents, those of a batch together.
+        """Link the entities of documents, batch by batch.
 
         Raises:
             StoreError: the index is missing, damaged, or of another format version.
-            InputError: the settings ask for what the index cannot give.
+            InputError: the settings do not suit the index.
         """
         documents = iter(stream)
         while batch := list(islice(documents, batch_size)):
@@ -181,18 +180,18 @@ def make_entity_linker(
 class EntityMatcher:
     """Finds the names of an index in documents and links them: adds to ``doc.ents``.
 
-    Each entity that is found has ``kb_id_``, the id of its concept, and ``_.nymlink``, a dictionary of plain
-    values (:meth:`nymlink.linking.link.Link.to_dict`) with confidence and flags of its context. A mention that
-    begins or ends within a token is widened to whole tokens. Entities that are there stay; what would overlap
-    them, or an entity found before it, is left out.
+    Each entity has ``kb_id_``, the id of its concept, and ``_.nymlink``, a dictionary of plain values
+    (:meth:`nymlink.linking.link.Link.to_dict`) with confidence and flags of its context. A mention that begins or
+    ends within a token is widened to whole tokens. Existing entities stay; a mention that overlaps them, or an
+    entity found before it, is left out.
 
-    The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew.
+    The index is loaded at the first document, separately in each process of ``nlp.pipe(n_process=…)``.
 
     Args:
         index: folder of an index; ``None`` for the embedded default.
-        encoder: where its encoder is now, if it was moved.
-        label: the label of entities that are found.
-        settings: what is looked for, and how.
+        encoder: the present place of its encoder, if it was moved.
+        label: the label of found entities.
+        settings: settings of the annotator.
     """
 
     def __init__(self, *, index: str | None, encoder: str | None, label: str, settings: AnnotatorSettings) -> None:
@@ -207,11 +206,11 @@ class EntityMatcher:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """Find entities in documents, those of a batch together.
+        """Find entities in documents, batch by batch.
 
         Raises:
             StoreError: the index is missing, damaged, or of another format version.
-            InputError, UnknownNameError: the settings ask for what the index cannot give.
+            InputError, UnknownNameError: the settings do not suit the index.
         """
         documents = iter(stream)
         while batch := list(islice(documents, batch_size)):

@@ -1,1 +1,1 @@
-"""Tables as they come in: encodings, delimiters, columns, cells, and the formats that hold them."""
+"""Tables as input: encodings, delimiters, columns, cells, and their formats."""

@@ -1,4 +1,4 @@
-"""Cells of tables: their text, and what a mention and a language in them may be."""
+"""Cells of tables: their text, and checks of mentions and languages in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
 
 LONGEST_MENTION: Final = 100_000
-"""Characters of a mention at most; a longer one is a text or a mistake."""
+"""Most characters of a mention; anything longer is a text or a mistake."""
 
 
 NO_TEXT: Final = "a list or an object, no text"
@@ -44,11 +44,11 @@ class Cells(list[Any]):
 
 
 def cell_text(value: Any) -> str:
-    """Write a cell as text that can be stored.
+    """Convert a cell to text.
 
-    No value is an empty text. Booleans are ``true`` and ``false``. Whole numbers have no decimals. Dates and
-    times are as in ISO 8601. Lists and objects are JSON. Halves of surrogate pairs become question marks: no
-    file can hold them.
+    No value is an empty text. Booleans are ``true`` and ``false``. Whole numbers have no decimals. Dates and times
+    are in ISO 8601. Lists and objects are JSON. Halves of surrogate pairs become question marks: no file can hold
+    them.
     """
     if value is None:
         return ""
@@ -67,32 +67,32 @@ def cell_text(value: Any) -> str:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a cell is text, a boolean, a number or the like, or empty: no list and no object."""
+    """Whether a cell is empty or a simple value (text, boolean, number …), not a list or an object."""
     return not isinstance(value, list | dict)
 
 
 def mention_fault(text: str) -> str | None:
-    """Say why a text cannot be a mention; ``None`` if it can."""
+    """Return the reason why a text cannot be a mention; ``None`` if it can."""
     if len(text) > LONGEST_MENTION:
         return f"{len(text):,} characters are too long for a mention"
     return "binary data: a NUL character" if "\0" in text else None
 
 
 def language_fault(code: str) -> str | None:
-    """Say why a cell states no language; ``None`` if it states one, or is blank."""
+    """Return the reason why a cell is no language code; ``None`` if it is one, or blank."""
     if not code.strip() or normalise_language(code) is not None:
         return None
     return f"{code[:40]!r} is no language code, as 'de' and 'pt-BR' are: taken as unknown"
 
 
 def cell_language(code: str, path: Path, line: int, problems: Problems) -> str | None:
-    """Read the language of a mention in a cell.
+    """Read the language of a mention from a cell.
 
     Args:
         code: the cell.
         path: the file, for reports.
         line: the line, for reports.
-        problems: gets a report where this is no language code; the row is kept.
+        problems: receives a report if this is no language code; the row is kept.
 
     Returns:
         Its code, normalised; ``None`` if it is unknown.

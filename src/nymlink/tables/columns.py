@@ -1,4 +1,4 @@
-"""Columns of tables: their usual names, and how a user names them."""
+"""Columns of tables: their usual names, and the names or numbers given by users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nymlink.core.errors import InputError
 from nymlink.tables.delimited import is_sssom, list_headers, list_numbers, require_distinct
 
 _SHOWN: Final = 40
-"""Characters of a name that a message shows."""
+"""Most characters of a name in a message."""
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "mention": ("mention", "surface", "surface_form", "query", "term", "phrase", "name", "text"),
@@ -25,7 +25,7 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "context": ("context", "sentence", "passage", "text"),
     "mention_id": ("mention_id", "source_code", "sourcecode"),
 }
-"""nymlink's columns and their spellings in files, the likeliest first; case, blanks and hyphens do not matter."""
+"""nymlink's columns and their spellings in files, the likeliest first, without case, blanks and hyphens."""
 
 USAGI: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
 """Columns by which a review of Usagi is known."""
@@ -45,9 +45,9 @@ def is_mention(header: str) -> bool:
 
 
 def are_mentions(headers: Sequence[str]) -> bool:
-    """Whether headers are those of mentions in texts: with a mention, where it starts and where it ends.
+    """Whether headers describe mentions in texts: mention, start and end.
 
-    A column called "text" may hold whole texts, and is no mention here.
+    A column called "text" may hold whole texts; it does not count as a mention here.
     """
     names = set(map(normalise_header, headers)) - {"text"}
     return all(not names.isdisjoint(SPELLINGS[column]) for column in ("mention", "start", "end"))
@@ -65,7 +65,7 @@ def find_columns(headers: Sequence[str], *, wanted: Mapping[str, str], path: Pat
 
     Args:
         headers: the file's headers.
-        wanted: column → header, for columns that the caller names; a header the file lacks is ignored.
+        wanted: column → header, for columns named by the caller; headers that the file lacks are ignored.
         path: the file, for error messages.
         line: the line of the headers, for error messages.
 
@@ -117,7 +117,7 @@ def header_columns(header: Sequence[str], wanted: Mapping[str, str], path: Path,
     """Find nymlink's columns in a table with one header.
 
     Raises:
-        InputError: a column that is wanted is not there, or none holds mentions, or two have the same name.
+        InputError: a wanted column is missing, no column holds mentions, or two have the same name.
     """
     wanted = named_columns(wanted, header)
     columns = find_columns(header, wanted=wanted, path=path, line=line)
@@ -150,13 +150,13 @@ def named_columns(wanted: Mapping[str, str], header: Sequence[str]) -> dict[str,
 
 
 def column_place(header: Sequence[str], column: str, path: Path | None, option: str) -> int:
-    """Return the index of a column that is given by its name or by its 1-based number; a name comes first.
+    """Return the index of a column given by name or 1-based number; names have priority.
 
     Args:
         header: names of the columns.
         column: the name or the number.
         path: the file, for messages.
-        option: what the column is asked for with, for messages, for example ``--column ``.
+        option: the option of the column, for messages, for example ``--column ``.
 
     Raises:
         InputError: there is no such column, or several have this name.

@@ -1,4 +1,4 @@
-"""Turn the bytes of a text into lines, in the encoding that is said or found."""
+"""Decode the bytes of a text into lines, in a given or detected encoding."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ ENCODINGS: Final = (
     *("windows-1257", "windows-1258", "iso-8859-2", "iso-8859-5", "iso-8859-7", "koi8-r", "mac-roman", "cp437"),
     *("cp850", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"),
 )
-"""Encodings that may be said."""
+"""Encodings that can be given."""
 
 _GUESSES: Final = {
     UTF_8: "UTF-8",
     UTF_16: "UTF-16, as every other byte or its mark says",
     WINDOWS_1252: "Windows-1252, as it is not UTF-8",
 }
-"""What is said of an encoding that was found."""
+"""Descriptions of detected encodings."""
 
 _GZIP: Final = b"\x1f\x8b"
 _MOST: Final = 256 << 20
-"""Bytes of a compressed file, unpacked, at most."""
+"""Most bytes of a compressed file, uncompressed."""
 _PIECE: Final = 1 << 20
 
 ClaimMemory = Callable[[int], object]
-"""Is told how many bytes of memory are about to be taken, and may refuse that with an error."""
+"""Called with the number of bytes of memory to be used; may raise an error."""
 
 OF_ROW: Final = 600
 OF_CELL: Final = 90
 _OF_BYTE: Final = 20
 _OF_WIDE_BYTE: Final = 32
-"""Bytes of memory that a row, a cell and a byte of text take at most, as measured, until they are in a project."""
+"""Most bytes of memory per row, cell and byte of text until they are in a project, as measured."""
 _WIDE: Final = re.compile(b"[\xf0-\xf4]")
-"""Bytes of characters by which a text takes four bytes a character."""
+"""Bytes of characters that make Python store a text in four bytes per character."""
 _SIGNS: Final = b",;\t|"
-"""What may separate cells."""
+"""Known delimiters of cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class DecodedText:
 
     Attributes:
         lines: number, and the line without its end.
-        encoding: in which it was read.
+        encoding: the encoding used.
         guessed: what was guessed, in words.
     """
 
@@ -66,7 +66,7 @@ class DecodedText:
 
 
 def nothing_to_claim(_: int) -> None:
-    """Let any memory be taken."""
+    """Accept any use of memory."""
 
 
 def decode(
@@ -82,9 +82,9 @@ def decode(
     Args:
         raw: its bytes, plain or compressed with gzip.
         path: name of the file, for messages.
-        problems: gets lines that are too long or in another encoding than the rest.
-        encoding: one of :data:`ENCODINGS`; ``None`` to find it: by its mark, else UTF-8, else Windows-1252.
-        claim: is told what the text will take as a table.
+        problems: receives lines that are too long or in another encoding than the rest.
+        encoding: one of :data:`ENCODINGS`; ``None`` to detect it: by its mark, else UTF-8, else Windows-1252.
+        claim: called with the memory of the text as a table.
 
     Raises:
         InputError: there is no such encoding, it is binary, or its compression is damaged.
@@ -104,7 +104,7 @@ def decode(
     lines = [line for batch in read_batches(io.BytesIO(raw), path, mended) for line in batch]
     others = {problem.line for problem in mended.first if not problem.rejected}
     if found == WINDOWS_1252 and any(not line.isascii() for number, line in lines if number not in others):
-        # Lines of both encodings, as in files that were put together.
+        # Files joined from several may have lines in both encodings.
         found = UTF_8
     for problem in mended.first:
         if problem.rejected:
@@ -116,14 +116,14 @@ def decode(
         found = detect_utf16(raw) or found.lower()
     if any("\0" in line for _, line in lines):
         raise InputError(
-            "this is a binary file, or text in another encoding: save it as CSV UTF-8, or say its encoding",
+            "this is a binary file, or text in another encoding: save it as CSV UTF-8, or give its encoding",
             path=path,
         )
     return DecodedText(lines, found, guessed)
 
 
 def _memory_of(text: bytes) -> int:
-    """Estimate the memory that a text takes as a table: long texts by their bytes, short cells by their number."""
+    """Estimate the memory of a text as a table: long texts by their bytes, short cells by their number."""
     rows = max(text.count(b"\n"), text.count(b"\r")) + 1
     cells = rows + sum(text.count(sign) for sign in _SIGNS)
     of_byte = _OF_WIDE_BYTE if _WIDE.search(text) else _OF_BYTE
@@ -137,7 +137,7 @@ def _unpacked(raw: bytes, path: Path, claim: ClaimMemory) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
             while len(unpacked) <= _MOST and (piece := file.read(_PIECE)):
-                # As bytes that grow, and as they are handed over.
+                # Twice: as a growing buffer, and as the returned bytes.
                 claim(2 * len(piece))
                 unpacked += piece
     except (OSError, EOFError, zlib.error) as error:

@@ -24,11 +24,11 @@ DELIMITERS: Final = "".join(DELIMITER_NAMES)
 _USUAL_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 _RUN: Final = re.compile(r"'*[=+\-@\t\r]")
-"""What a cell begins with that a spreadsheet takes for a formula, or would once the apostrophes are taken off."""
+"""Beginnings of cells that a spreadsheet reads as a formula, also after leading apostrophes."""
 _NO_FORMULA: Final = re.compile(r"[+-]([0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?)?")
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
-"""A quoted field, whose commas separate nothing."""
+"""A quoted field; its commas are no delimiters."""
 
 _STATED: Final = re.compile(f'"?sep=([{DELIMITERS}])"?', re.IGNORECASE)
 """A first line by which Excel is told what separates fields."""
@@ -38,9 +38,9 @@ _MOST_HEADER_LINES: Final = 100
 _LINE_END: Final = "\r\n"
 
 _LISTED: Final = 40
-"""The most headers that a message lists, and the most characters of each."""
+"""The most headers in a message, and the most characters of each."""
 _SHOWN: Final = 3
-"""The most places of one header that a message lists."""
+"""The most places of one header in a message."""
 
 # Allow a cell as long as a line: clinical notes exceed the csv module's default of 128 KB.
 csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
@@ -67,18 +67,18 @@ class Record:
 
 
 def guess_delimiter(line: str) -> str:
-    """Return the likeliest delimiter of a table: a tab where its first line has one, else the most frequent.
+    """Return the likeliest delimiter of a table: a tab if its first line has one, else the most frequent.
 
-    What stands between quotation marks does not count.
+    Text between quotation marks does not count.
     """
     bare = _QUOTED.sub("", line)
     return "\t" if "\t" in bare else max(DELIMITERS, key=bare.count)
 
 
 def delimiter_guess(path: Path, delimiter: str, header: Sequence[str]) -> str | None:
-    """Say that fields are separated in another way than the ending of the file's name says, or ``None``.
+    """Describe the delimiter if it is not the one of the file's name ending; else ``None``.
 
-    A single column has nothing that separates it from others.
+    A single column has no delimiter.
     """
     usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     if usual in (None, delimiter) or len(header) < 2:
@@ -90,7 +90,7 @@ def delimiter_guess(path: Path, delimiter: str, header: Sequence[str]) -> str | 
 
 
 def say_delimiter(path: Path, delimiter: str, header: Sequence[str]) -> None:
-    """Warn where fields are separated in another way than the ending of the file's name says."""
+    """Warn if the delimiter is not the one of the file's name ending."""
     if (guess := delimiter_guess(path, delimiter, header)) is not None:
         warnings.warn(f"{path}: {guess}", stacklevel=2)
 
@@ -171,9 +171,9 @@ def parse_records(
 ) -> Iterator[Record]:
     """Parse numbered lines into records, skipping empty lines and records without any value.
 
-    A quoted field may hold line breaks. A quotation mark is read as an ordinary character where it is not closed
-    within :data:`~nymlink.core.files.MAX_LINE` characters, is not followed by a delimiter, or would enclose rows
-    of a tab-separated table: its line is split at the delimiters alone, and parsing continues on the next line.
+    A quoted field may hold line breaks. A quotation mark is an ordinary character if it is not closed within
+    :data:`~nymlink.core.files.MAX_LINE` characters, is not followed by a delimiter, or would enclose rows of a
+    tab-separated table: its line is split at the delimiters alone, and parsing continues on the next line.
 
     Args:
         lines: (line number, line without its end).
@@ -189,7 +189,7 @@ def parse_records(
         while True:
             yield record_lines[-1][1] + "\n"
             size += len(record_lines[-1][1]) + 1
-            # Unread lines were searched for the end of an earlier quote already: one still open is never closed.
+            # The unread lines were already searched for the end of an earlier quote, so this one is never closed.
             line = None if unread or size > MAX_LINE else next(source, None)
             if line is None:
                 return
@@ -219,7 +219,7 @@ def delimited_rows(
 
     Args:
         path: a plain or gzip file.
-        problems: gets rows with another number of fields than the header, which are left out, and what is mended.
+        problems: receives repairs, and rows left out because they have more or fewer fields than the header.
         header: names of the columns, of a file that has no header.
 
     Returns:
@@ -257,23 +257,23 @@ def delimited_rows(
 def format_record(fields: Sequence[str], delimiter: str) -> str:
     """Format a record as spreadsheets do, with quotes where necessary and without a line end."""
     line = io.StringIO(newline="")
-    # Before Python 3.13 a cell with a line break is quoted only where the break is in the line's end.
+    # Before Python 3.13 a cell with a line break is quoted only if the line end contains that break.
     csv.writer(line, delimiter=delimiter, lineterminator=_LINE_END).writerow(fields)
     return line.getvalue().removesuffix(_LINE_END)
 
 
 def protect_cell(cell: str) -> str:
-    """Write a cell so that a spreadsheet shows it as text where it would take it for a formula.
+    """Convert a cell so that spreadsheets show it as text, never as a formula.
 
     A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is neither a number nor a
-    lone sign, gets an apostrophe before it; so does one that begins with apostrophes before such a character, so
-    that :func:`restore_cell` gives every cell back.
+    lone sign, gets an apostrophe before it; so does one with apostrophes before such a character, so that
+    :func:`restore_cell` returns every cell unchanged.
     """
     return f"'{cell}" if _RUN.match(cell) and not _NO_FORMULA.fullmatch(cell) else cell
 
 
 def restore_cell(cell: str) -> str:
-    """Take off the apostrophe by which :func:`protect_cell` keeps a cell from being run."""
+    """Remove the apostrophe added by :func:`protect_cell`."""
     return cell[1:] if cell.startswith("'") and _RUN.match(cell) else cell
 
 

@@ -1,4 +1,4 @@
-"""The layout of a table of text: its encoding, its delimiter, its columns."""
+"""The layout of a table of text: encoding, delimiter and columns."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from nymlink.core.files import open_bytes, read_head
 from nymlink.tables.delimited import delimiter_guess, open_table_lines, restore_cell
 
 _LOOKED_AT: Final = 1 << 20
-"""Bytes by which the encoding is told."""
+"""Bytes read to detect the encoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """A table of text as it is read.
+    """The layout of a table of text.
 
     Attributes:
-        encoding: as its beginning tells it: ``"UTF-8"``, ``"UTF-16"`` or ``"Windows-1252"``.
+        encoding: detected in its beginning: ``"UTF-8"``, ``"UTF-16"`` or ``"Windows-1252"``.
         delimiter: the character between fields.
-        columns: the fields of its first line, which is its header unless the caller says otherwise.
-        guesses: what is guessed, a sentence each; empty where the file says it itself.
+        columns: the fields of its first line, usually its header.
+        guesses: what is guessed, a sentence each.
     """
 
     encoding: str

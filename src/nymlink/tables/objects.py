@@ -13,7 +13,7 @@ NOT_AN_OBJECT: Final = "not a JSON object"
 
 
 def json_value(line: str) -> Any:
-    """Parse a line of JSON; ``None`` if it is none."""
+    """Parse a line of JSON; ``None`` if it is invalid."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -29,7 +29,7 @@ def json_object(line: str) -> dict[str, Any] | None:
 def numbered_objects(
     lines: Iterable[tuple[int, str]], path: Path, problems: Problems, *, outcome: str = "left out"
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Parse numbered lines as objects; blank lines are skipped, others without an object reported."""
+    """Parse numbered lines as objects; blank lines are skipped, other lines without an object are reported."""
     for number, line in lines:
         if not line.strip():
             continue

@@ -17,17 +17,17 @@ from nymlink.tables.cells import Cells
 
 MAGIC: Final = b"PAR1"
 _ROWS: Final = 1000
-"""Rows that are in memory as Python values at a time."""
+"""Rows held as Python values at a time."""
 _BATCH_BYTES: Final = 1 << 26
-"""Bytes that they take at most, where the file says what they take."""
+"""Most bytes of these rows, if the file records their size."""
 
 
 def is_parquet(path: Path, raw: bytes | None = None) -> bool:
-    """Whether a file begins as Parquet does.
+    """Whether a file begins like Parquet.
 
     Args:
         path: the file.
-        raw: its bytes, where they are not to be read from it.
+        raw: its bytes, if they are already read.
     """
     if raw is not None:
         return raw.startswith(MAGIC)
@@ -43,8 +43,8 @@ def parquet_rows(path: Path, problems: Problems, raw: bytes | None = None) -> It
 
     Args:
         path: the file.
-        problems: gets what is damaged.
-        raw: its bytes, where they are not to be read from it.
+        problems: receives reports of damage.
+        raw: its bytes, if they are already read.
 
     Raises:
         InputError: this is no Parquet file, or a damaged one.
@@ -100,10 +100,10 @@ def _rows(file: pq.ParquetFile, path: Path, problems: Problems) -> Iterator[tupl
 
 
 def open_parquet(source: Path | pa.NativeFile) -> pq.ParquetFile:
-    """Open a Parquet file whose texts are read as they are stored: one that is repeated is in memory once.
+    """Open a Parquet file; repeated texts are stored once, as in the file.
 
     Raises:
-        pyarrow.ArrowException, OSError, UnicodeDecodeError: this is none, or a damaged one.
+        pyarrow.ArrowException, OSError, UnicodeDecodeError: this is no Parquet file, or a damaged one.
     """
     with pq.ParquetFile(source) as file:
         texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
@@ -117,7 +117,7 @@ def python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 
 def _batch_rows(metadata: pq.FileMetaData) -> int:
-    """Say how many rows to read at a time, by what the file says of the largest."""
+    """Choose the number of rows to read at a time from the recorded size of the largest."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     largest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
     return min(max(_BATCH_BYTES // max(largest, 1), 1), _ROWS)

@@ -1,4 +1,4 @@
-"""Read a file as a table: rows under a header, whatever its format, its encoding and its delimiter."""
+"""Read a file as a table with a header, in any format, encoding and delimiter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from nymlink.tables.workbooks import table_cells
 SheetFormat = Literal["table", "lines", "usagi", "sssom"]
 
 LINES: Final = "none"
-"""What is said for a delimiter of plain lines."""
+"""Name of the delimiter of plain lines."""
 
 _NAMES: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 _ZIP: Final = b"PK\x03\x04"
@@ -41,7 +41,7 @@ _MOST_COLUMNS: Final = 1000
 _LONGEST_NAME: Final = 200
 _OF_EMPTY: Final = 16
 _OF_CHARACTER: Final = 8
-"""Bytes of memory that an empty cell and a character take, until they are in a project."""
+"""Bytes of memory per empty cell and per character, until they are in a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Sheet:
 
     Attributes:
         name: name of the file.
-        format: what kind of table.
+        format: kind of the table.
         encoding: of a text; empty for a workbook and the like.
-        delimiter: the character between cells; empty where there is none.
+        delimiter: the character between cells; empty if there is none.
         header: names of its columns.
-        rows: number of each row in the file, and its cells, as many as there are columns.
+        rows: number of each row in the file, and its cells, one per column.
         ragged: numbers of rows that had more or fewer cells.
         preamble: lines before the header that are no rows (metadata of SSSOM).
         guessed: what was guessed, in words.
@@ -86,12 +86,12 @@ def read_sheet(
 
     Args:
         raw: the bytes of the file.
-        name: its name, of which only the ending says something.
-        problems: gets rows that are damaged, with their numbers.
-        encoding: of a text; ``None`` to find it.
+        name: its name; only the ending matters.
+        problems: receives damaged rows, with their numbers.
+        encoding: of a text; ``None`` to detect it.
         delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines;
-            ``None`` to find it.
-        claim: is told what memory the table takes, before it does; its errors are raised.
+            ``None`` to detect it.
+        claim: called with the memory of the table before it is used; its errors are raised.
 
     Raises:
         InputError: it is empty, binary, of a format that is no table, or nothing in it can be used.
@@ -148,7 +148,7 @@ def _format(header: list[str]) -> SheetFormat:
 
 
 def _delimiter(lines: list[tuple[int, str]], path: Path, said: str | None) -> tuple[str, tuple[str, ...]]:
-    """Find what separates cells, empty for plain lines; and say what was guessed."""
+    """Detect the delimiter, empty for plain lines, and describe the guess."""
     if said is not None:
         if said == LINES:
             return "", ()

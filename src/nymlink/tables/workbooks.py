@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 _WORKBOOK: Final = "xl/workbook.xml"
 _ENDING: Final = ".xlsx"
 _MAX_BYTES: Final = 512 << 20
-"""The most bytes of a workbook, unpacked: zip makes a thousand times as much of a file as it has."""
+"""The most bytes of an uncompressed workbook: zip can shrink a file to a thousandth."""
 _PIECE_BYTES: Final = 1 << 20
 _LONGEST_TAG: Final = 200
 _MOST_COLUMNS: Final = 1000
-"""The most columns to which a merged cell widens a row."""
+"""The most columns of a row widened by merged cells."""
 _MOST_ROWS: Final = 1 << 20
-"""The most rows of a sheet in programs that make workbooks; the library fills the gap before a larger number."""
+"""The most rows of a sheet in spreadsheet programs; the library would fill the gap before a larger number."""
 _LOADING: Final = threading.Lock()
 """Held while a workbook is opened: warnings and standard output are those of the process, not of a thread."""
 _SHEET: Final = re.compile(r"(.*?)(?:!\$?[A-Za-z]{0,3}\$?([0-9]{1,7}))?", re.DOTALL)
@@ -52,7 +52,7 @@ def is_workbook(path: Path, raw: bytes | None = None) -> bool:
 
     Args:
         path: the file.
-        raw: its bytes, where they are not to be read from it.
+        raw: its bytes, if they are already read.
     """
     # A pipe can be read only once.
     if raw is None and not split_part(path)[0].is_file():
@@ -63,7 +63,7 @@ def is_workbook(path: Path, raw: bytes | None = None) -> bool:
     try:
         with _file(path, raw) as file, zipfile.ZipFile(file) as archive:
             return _WORKBOOK in archive.namelist()
-    # Whatever a damaged list of its files makes of the library.
+    # A damaged list of files can raise any error in the library.
     except Exception:
         return split_part(path)[0].name.lower().endswith(_ENDING)
 
@@ -143,12 +143,12 @@ def _open_xlsx(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:
                 raise InputError(
                     f"more than {_MAX_BYTES >> 20} MB, unpacked: save the sheet as CSV UTF-8", path=path
                 )
-        # The library prints what it makes of damaged styles, where results are written.
+        # The library prints complaints about damaged styles to standard output, among the results.
         with _LOADING, warnings.catch_warnings(action="ignore"), redirect_stdout(io.StringIO()):
             return openpyxl.load_workbook(file, read_only=True, data_only=computed)
     except InputError:
         raise
-    # Whatever a damaged part makes of the library: it checks little itself.
+    # A damaged part can raise any error in the library, which checks little.
     except Exception as error:
         raise InputError(f"the workbook is damaged or none ({type(error).__name__})", path=path) from error
 
@@ -157,7 +157,7 @@ def _cells(
     sheet: Any, written: Any, path: Path, problems: Problems, raw: bytes | None
 ) -> Iterator[tuple[int, Cells]]:
     """Yield the rows of a sheet by number, with the values of formulas and of merged cells."""
-    # What a sheet says of its size may be wrong, or meant to fill the memory.
+    # The size that a sheet states may be wrong, or meant to fill the memory.
     sheet.reset_dimensions()
     written.reset_dimensions()
     try:
@@ -193,7 +193,7 @@ def _value(cell: Any, number_format: str | None) -> Any:
 
 
 def _merged_areas(path: Path, raw: bytes | None, sheet: Any) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the first row and column and the last row and column of each merged cell, which the library skips."""
+    """Yield the first row and column and the last row and column of each merged cell; the library skips them."""
     with (
         _file(path, raw) as file,
         zipfile.ZipFile(file) as archive,
@@ -210,7 +210,6 @@ def _merged_areas(path: Path, raw: bytes | None, sheet: Any) -> Iterator[tuple[i
 
 
 def _column(letters: bytes) -> int:
-    """Return the number of a column, from 1."""
     number = 0
     for letter in letters:
         number = 26 * number + letter - ord("A") + 1
@@ -218,7 +217,7 @@ def _column(letters: bytes) -> int:
 
 
 class _Merged:
-    """Merged cells of one sheet, which is read row by row."""
+    """Merged cells of one sheet, read row by row."""
 
     def __init__(self, areas: Iterator[tuple[int, int, int, int]]) -> None:
         self._waiting = sorted(areas, reverse=True)
@@ -231,7 +230,7 @@ class _Merged:
         while self._waiting and self._waiting[-1][0] <= number:
             _, left, bottom, right = self._waiting.pop()
             value = cells[left - 1] if left <= len(cells) else None
-            # Merged cells do not overlap, but in a file that is made to take long.
+            # Merged cells overlap only in files made to take long.
             if value is not None and not any(area[0] <= right and left <= area[2] for area in self._open):
                 self._open.append((left, bottom, right, (value, formats[left - 1])))
         for left, _, right, merged in self._open:
@@ -246,8 +245,8 @@ def table_cells(path: Path, problems: Problems, raw: bytes | None = None) -> Ite
 
     Args:
         path: the file.
-        problems: gets what is damaged.
-        raw: its bytes, where they are not to be read from it.
+        problems: receives reports of damage.
+        raw: its bytes, if they are already read.
 
     Raises:
         InputError: the file is damaged, as soon as it is read.

@@ -294,7 +294,7 @@ def _one_to_one(
 
 
 def _has_rival(target: Vocabulary, meta: Vocabulary, pair: CrossPair) -> bool:
-    """Whether a live concept of the target other than that of the pair has a preferred name of its partner."""
+    """Whether a preferred name of the partner belongs only to other live concepts of the target."""
     row, meta_row = pair
     for name in meta.names(meta.concept_id(meta_row), kinds=("preferred",)):
         owners = {match.concept_id for match in target.find(name.text)}

@@ -27,7 +27,7 @@ LONGEST_MENTION: Final = 100
 """Characters of the longest mention: a longer one is a sentence."""
 
 _SECONDS: Final = 2.0
-"""Seconds between two times that the state is stored."""
+"""Seconds between two writes of the state."""
 
 _TAIL: Final = 1 << 16
 """Bytes before a place in a dump that must be the same when reading goes on there."""
@@ -35,13 +35,13 @@ _TAIL: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class BuildCounts:
-    """Counts of what a build read of a dump.
+    """Counts of a build.
 
     Attributes:
         pages: articles, without redirects.
-        parsed: articles that have a link to a page with a concept.
+        parsed: articles with a link to a page with a concept.
         mentions: links to pages with concepts, in sentences.
-        unlike_titles: mentions that are not the title of their page.
+        unlike_titles: mentions that differ from the title of their page.
         examples: lines written.
         complete: whether the dump was read to its end.
     """
@@ -68,27 +68,27 @@ def build_benchmark(
     seed: int = 0,
     problems: Problems | None = None,
 ) -> BuildCounts:
-    """Build a benchmark from the links of a Wikipedia dump to pages whose concepts are known.
+    """Build a benchmark from links of a Wikipedia dump to pages with known concepts.
 
     A line of the output is ``concept||mention||sentence`` with the mention in ``<tgt>`` tags, as in XL-BEL. Every
     surface form occurs once, none is the title of its page. The dump is read twice: for redirects, then for links;
-    memory holds the table, the redirects to its pages, and the sample. Beside the output is a state, from which a
-    build that was stopped goes on; it is deleted in the end.
+    memory holds the table, the redirects to its pages, and the sample. A state beside the output lets a stopped
+    build continue; it is deleted in the end.
 
     Args:
         dump: a dump of the pages of a Wikipedia (``pages-articles-multistream.xml.bz2``; gzip or plain, too).
         concepts: a table of two columns, page title → concept id, or Wikidata id → concept id.
         output: the file to write.
-        items: a table of two columns, page title → Wikidata id, where ``concepts`` has Wikidata ids.
-        language: code of the Wikipedia's language; ``None`` for what the dump says.
-        sample: how many surface forms are drawn.
-        seed: of the drawing. The same seed draws the same, wherever the build was stopped.
-        problems: collects problems of the input. A truncated dump is one: the part before its end is used, and the
-            next call goes on from there, if the dump is whole by then.
+        items: a table of two columns, page title → Wikidata id, if ``concepts`` has Wikidata ids.
+        language: code of the Wikipedia's language; ``None`` for that of the dump.
+        sample: number of sampled surface forms.
+        seed: of the sample, which does not depend on interruptions of the build.
+        problems: collects problems of the input. After a truncated dump, which is one, the part before the damage
+            is used; the next call continues there, if the dump is whole by then.
 
     Raises:
         InputError: the dump or a table cannot be used, or no link leads to a page of the table.
-        StoreError: the state beside the output is of a build with other settings.
+        StoreError: the state beside the output belongs to a build with other settings.
         OutputError: the output cannot be written.
     """
     dump, concepts, output = Path(dump), Path(concepts), Path(output)
@@ -115,14 +115,14 @@ def build_benchmark(
     try:
         builder = _Builder(dump, site, pages, state, FormSample(sample, seed), problems)
         damage = builder.read_redirects()
-        # Links that were read while redirects were missing are read again.
+        # Links read without some redirects are read again.
         damage = builder.read_links(keep=damage is None) or damage
         if damage is not None:
             problems.reject(
                 dump,
                 None,
                 damage.message,
-                outcome="what is before it was used; run this again with the whole dump to go on from there",
+                outcome="the part before it was used; run this again with the whole dump to continue from there",
             )
         return _write(builder, output, state, concepts, complete=damage is None)
     finally:
@@ -147,7 +147,7 @@ def _write(builder: _Builder, output: Path, state: BuildState, concepts: Path, *
 
 
 class _Builder:
-    """Reads a dump from the place in a state to its end, or to where it is truncated."""
+    """Reads a dump from the place in a state to its end, or to its damage."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class _Builder:
         self._redirects: dict[str, str] = {}
 
     def read_redirects(self) -> InputError | None:
-        """Read the redirects to pages that have concepts; return the damage of the dump, if any."""
+        """Read the redirects to pages with concepts; return the damage of the dump, if any."""
         new: list[tuple[str, str]] = []
         place = _Place(self._dump, self._state, "redirects")
         reader = DumpReader(self._dump, place.start)
@@ -189,16 +189,16 @@ class _Builder:
         return damage
 
     def read_links(self, *, keep: bool) -> InputError | None:
-        """Read the links to pages that have concepts; return the damage of the dump, if any.
+        """Read the links to pages with concepts; return the damage of the dump, if any.
 
         Args:
-            keep: whether the next build may go on from where this one ends.
+            keep: whether the next build may continue from the end of this one.
         """
         place = _Place(self._dump, self._state, "links")
         for form, example in self._state.examples():
             self.sample.offer(form, example)
         self.counts = BuildCounts(**self._state.get("counts", {}))
-        # Pages of a stream that is read in part are counted when it is read again.
+        # Pages of a partly read stream are counted when it is read again.
         at_place = self.counts
         reader = DumpReader(self._dump, place.start, problems=self._problems)
         latest = place.start
@@ -225,7 +225,7 @@ class _Builder:
         return normalise_title(target, self._site.language)
 
     def _page_of(self, target: str) -> str | None:
-        """Return the title of the page with concepts that a link leads to, if it does."""
+        """Return the title of the page with concepts that is the target of a link, if any."""
         title = self._title(target)
         title = title if title in self._pages else self._redirects.get(title, "")
         return title or None
@@ -252,7 +252,7 @@ class _Builder:
 
 
 def _mentions(line: Line, leads: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield page title, mention and tagged sentence of each link of a line that leads to a page with concepts."""
+    """Yield page title, mention and tagged sentence of each link of a line to a page with concepts."""
     sentences: Sentences | None = None
     for link in line.links:
         title = leads.get(link.target)
@@ -267,7 +267,7 @@ def _mentions(line: Line, leads: Mapping[str, str]) -> Iterator[tuple[str, str, 
 
 
 class _Place:
-    """Place in a dump that one reading of it has reached."""
+    """Latest place in a dump, for one pass."""
 
     def __init__(self, dump: Path, state: BuildState, name: str) -> None:
         self._dump, self._name = dump, name
@@ -288,13 +288,13 @@ class _Place:
         return place != self._stored and time.monotonic() - self._time >= _SECONDS
 
     def reached(self, place: int, *, done: bool = False) -> dict[str, Any]:
-        """Record that a place is reached; return it as values of the state."""
+        """Record a reached place; return it as values of the state."""
         self._stored, self._time = place, time.monotonic()
         return {self._name: {"place": place, "tail": _tail(self._dump, place), "done": done}}
 
 
 def _tail(dump: Path, place: int) -> str:
-    """Compute a digest of what stands before a place in a dump."""
+    """Compute a digest of the bytes before a place in a dump."""
     with open(dump, "rb") as file:
         file.seek(max(place - _TAIL, 0))
         return xxhash.xxh3_64_hexdigest(file.read(min(place, _TAIL)))

@@ -1,8 +1,7 @@
 """Wikipedia dumps: pages and their titles.
 
-A dump is written by a machine: a page begins with ``<page>`` and ends with ``</page>``, which cannot stand in its
-text, where ``<`` is escaped. So pages are cut out without an XML parser, which is what makes this fast, and
-a dump that breaks off loses no page that was whole.
+A page of a dump begins with ``<page>`` and ends with ``</page>``, which cannot occur in its text because ``<`` is
+escaped. So pages are cut out without an XML parser: this is fast, and a truncated dump loses no whole page.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ def normalise_title(target: str, language: str = "") -> str:
     ``heart_attack#Signs`` → ``Heart attack``: no section, spaces for underscores, the first letter a capital.
 
     Args:
-        target: the title, or what stands before the ``|`` of a link.
-        language: code of the Wikipedia's language, which decides what the capital of ``i`` is.
+        target: the title, or the part of a link before its ``|``.
+        language: code of the Wikipedia's language, which determines the capital of ``i``.
 
     Returns:
         The title; empty for a link within its own page (``#Signs``).
@@ -65,7 +64,7 @@ LARGEST_PAGE: Final = 64 << 20
 
 _READ: Final = 1 << 16
 _DECOMPRESSED: Final = 4 << 20
-"""The most bytes that are decompressed at a time."""
+"""The most bytes decompressed at a time."""
 _LONGEST_HEAD: Final = 1 << 20
 
 _BEGIN: Final = b"<page>"
@@ -78,11 +77,11 @@ _CLOSED: Final = re.compile(rb"</mediawiki>\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The Wikipedia that a dump is of.
+    """The Wikipedia of a dump.
 
     Attributes:
-        language: its code; empty where the dump does not say it.
-        namespaces: names of all namespaces but that of articles, in lower case.
+        language: its code; empty if the dump does not state it.
+        namespaces: names of all namespaces except that of articles, in lower case.
     """
 
     language: str
@@ -96,7 +95,7 @@ class Page:
     Attributes:
         title: its title.
         namespace: number of its namespace, 0 for articles.
-        redirect: title of the page that it redirects to; ``None`` for any other page.
+        redirect: title of the target of a redirect; ``None`` for any other page.
         source: the bytes of the page.
     """
 
@@ -114,7 +113,7 @@ class Page:
 
 
 def read_site(path: Path) -> Site:
-    """Read what a dump says of its Wikipedia.
+    """Read a dump's description of its Wikipedia.
 
     Raises:
         InputError: the file cannot be read, or is not the dump of a MediaWiki.
@@ -126,7 +125,7 @@ def read_site(path: Path) -> Site:
             if b"</siteinfo>" in head or len(head) > _LONGEST_HEAD:
                 break
     if not head:
-        # Nothing could be read: say why.
+        # Nothing could be read: raise the reason.
         with _open(path, 0) as chunks:
             next(chunks, None)
     root = re.search(r"<mediawiki\b[^<>]*>", text := head.decode("utf-8", "replace"))
@@ -142,16 +141,16 @@ def read_site(path: Path) -> Site:
 
 
 class DumpReader:
-    """Iterates over the pages of a dump: XML, plain, gzip or bzip2; of bzip2 any number of streams.
+    """Iterates over the pages of a dump: XML, plain, gzip or bzip2, with any number of bzip2 streams.
 
     Args:
         path: the dump.
-        place: where to begin: 0, or what ``place`` was.
+        place: start: 0, or an earlier value of ``place``.
         problems: receives pages that cannot be used.
 
     Attributes:
-        place: offset in the file from which a reader yields the latest page and all that follow it, and perhaps
-            some before. Only where a stream begins can reading begin: a dump of one stream is read again.
+        place: offset in the file for a reader of the latest page and all later ones, perhaps with some earlier
+            ones. Reading can only begin with a stream: a dump of one stream is read again.
     """
 
     def __init__(self, path: Path, place: int = 0, *, problems: Problems | None = None) -> None:
@@ -171,7 +170,7 @@ class DumpReader:
     def _pages(self, chunks: Iterator[tuple[bytes, int | None]]) -> Iterator[Page]:
         buffer = bytearray()
         before, searched = 0, 0  # bytes before the buffer; bytes of it without an end of a page
-        streams: deque[tuple[int, int]] = deque()  # where streams begin: in the text, in the file
+        streams: deque[tuple[int, int]] = deque()  # starts of streams: in the text, in the file
         for chunk, stream in chunks:
             if stream is not None:
                 streams.append((before + len(buffer), stream))
@@ -233,7 +232,7 @@ def _open(path: Path, place: int) -> Iterator[Iterator[tuple[bytes, int | None]]
 
 
 def _bz2_chunks(file: IO[bytes]) -> Iterator[tuple[bytes, int | None]]:
-    """Decompress all streams of a bzip2 file. What a stream gave before it breaks is yielded first."""
+    """Decompress all streams of a bzip2 file. The content of a stream before its damage is yielded first."""
     begin: int | None = file.tell()
     unused = b""
     while raw := unused or file.read(_READ):

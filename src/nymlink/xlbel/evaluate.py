@@ -34,7 +34,7 @@ def find_queries(paths: Iterable[Path], languages: Collection[str] = ()) -> dict
 
     Args:
         paths: files, or folders of such files.
-        languages: these languages only, in this order. A single file under another name is of the only one.
+        languages: these languages only, in this order. With a single language, a single file may have any name.
 
     Raises:
         InputError: a file's language is not known, two files are of one language, or a language has none.
@@ -67,9 +67,9 @@ class ResolvedQueries:
     """The queries of a language, with gold ids of a dictionary.
 
     Attributes:
-        corpus: the queries. Gold ids that the dictionary lacks are as they were.
+        corpus: the queries. Gold ids missing in the dictionary are unchanged.
         gold_concepts: number of distinct gold ids.
-        covered_concepts: number of those that the dictionary has.
+        covered_concepts: number of gold ids in the dictionary.
     """
 
     corpus: Corpus
@@ -78,9 +78,9 @@ class ResolvedQueries:
 
 
 class GoldIds:
-    """Translates gold ids to ids of a dictionary: its own ids, else those of concepts that cross-refer to them.
+    """Translates gold ids to ids of a dictionary: its own ids, else of concepts with a cross-reference to them.
 
-    Where concepts of several prefixes are meant by an id without prefix (``C0018099``), nothing is.
+    An id without prefix (``C0018099``) that fits concepts of several prefixes is not translated.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -95,7 +95,7 @@ class GoldIds:
                 self._referring[local][prefix.casefold()].append(concept_id)
 
     def translate(self, gold_id: str) -> tuple[str, ...]:
-        """Return the ids of the concepts that a gold id means; none where the dictionary has no such concept."""
+        """Return the ids of the concepts of a gold id; none if the dictionary has no such concept."""
         if self._resolver.rows([gold_id]):
             return (gold_id,)
         prefix, _, local = gold_id.rpartition(":")
@@ -105,7 +105,7 @@ class GoldIds:
         return tuple(next(iter(referring.values()))) if len(referring) == 1 else ()
 
     def resolve(self, corpus: Corpus, *, lower: bool = False, context: bool = True) -> ResolvedQueries:
-        """Translate the gold ids of all mentions, of which any is right.
+        """Translate the gold ids of all mentions; any of them counts as right.
 
         Args:
             corpus: the queries.
@@ -132,7 +132,7 @@ NAME: Final = "acc"
 CONCEPT: Final = "concept_acc"
 
 COUNTING: Final = {NAME: "by name, lenient", CONCEPT: "by concept"}
-"""What the readings of a result are called."""
+"""Titles of the readings of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +140,15 @@ class LanguageResult:
     """The figures of one index on the queries of one language.
 
     Attributes:
-        stage: what the index is called.
+        stage: title of the index.
         language: code of the language of the queries.
         own_names: whether names in that language are in the dictionary.
         context: whether candidates were re-ranked by the sentences of the mentions.
         n: number of mentions.
-        covered: number of them whose concept the dictionary has.
+        covered: number of mentions with a concept of the dictionary.
         gold_concepts: number of distinct gold ids.
-        covered_concepts: number of those that the dictionary has.
-        figures: ``acc@k`` by name (lenient, the published reading; not where candidates were re-ranked) and
+        covered_concepts: number of gold ids in the dictionary.
+        figures: ``acc@k`` by name (lenient, the published reading; not for re-ranked candidates) and
             ``concept_acc@k``, k 1 and 5, as shares of all mentions.
         covered_figures: the same, of the covered mentions; NaN if there are none.
         report: JSON values of the whole evaluation.
@@ -168,7 +168,7 @@ class LanguageResult:
 
     @property
     def label(self) -> str:
-        """The row of a table that the result belongs to."""
+        """The row of the result in a table."""
         return self.stage + ("" if self.own_names else ", own names out") + (", context" if self.context else "")
 
     def to_dict(self) -> dict[str, Any]:
@@ -201,22 +201,22 @@ def evaluate_languages(
 ) -> list[LanguageResult]:
     """Evaluate indexes on queries in several languages.
 
-    Mentions are linked without their sentences, but for those results that say ``context``. A mention of several
-    gold ids is right if any of them is found. A gold id that is no id of the dictionary (the CUIs of XL-BEL) means
-    the concepts that have it for a cross-reference.
+    Mentions are linked without their sentences, except in results with ``context``. A mention of several gold ids
+    is right if any of them is found. A gold id outside of the dictionary (the CUIs of XL-BEL) means the concepts
+    with a cross-reference to it.
 
     Args:
-        indexes: what each is called (a stage of training, a dictionary) → the index.
+        indexes: title (a stage of training, a dictionary) → index.
         queries: language code → its queries.
         lower: put mentions into lower case first, as published systems do; an index compares names in lower case
-            anyway, but knows acronyms by their capitals.
-        without_own_names: also evaluate each index without names in the language of the queries, built anew.
-        reranker: also re-rank candidates by the sentences, with this folder that a training wrote.
+            anyway, but recognises acronyms by their capitals.
+        without_own_names: also evaluate each index without names in the language of the queries, built again.
+        reranker: also re-rank candidates by the sentences, with this folder of a training.
         seed: of the bootstrap.
         progress: whether to show progress when standard error is a terminal.
 
     Returns:
-        The results, index by index and language by language. An index whose names are all in the language of the
+        The results, index by index and language by language. An index with all names in the language of the
         queries has no result without own names.
 
     Raises:
@@ -253,7 +253,7 @@ def _evaluate(stage: str, language: str, index: Index, queries: ResolvedQueries,
 def _evaluate_without_own_names(
     result: LanguageResult, index: Index, corpus: Corpus, *, lower: bool, seed: int
 ) -> list[LanguageResult]:
-    """Evaluate an index without names in the language of the queries; nothing where it has no others."""
+    """Evaluate an index without names in the language of the queries; nothing if it has no others."""
     available = index.vocabulary.counts("lang")
     own = set(matching_languages([result.language], available))
     others = [code for code in available if code not in own]
@@ -304,7 +304,7 @@ def _result(
 
 
 def reading_of(results: Iterable[LanguageResult]) -> str:
-    """Choose the reading in which results are shown: by name, as published; by concept if a result has context."""
+    """Choose the reading for a table of results: by name, as published; by concept if a result has context."""
     return CONCEPT if any(result.context for result in results) else NAME
 
 

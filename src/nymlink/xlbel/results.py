@@ -38,7 +38,7 @@ def read_results(path: Path) -> list[LanguageResult]:
 
 def _result(value: Any) -> LanguageResult:
     context = member(value, "context", bool)
-    # Candidates that were re-ranked are concepts, without the names that found them.
+    # Re-ranked candidates are concepts, without the names that matched.
     names = [f"{reading}@{k}" for reading in ((CONCEPT,) if context else (NAME, CONCEPT)) for k in (1, 5)]
     covered_figures = member(value, "covered_figures", dict)
     result = LanguageResult(

@@ -1,4 +1,4 @@
-"""The state of a build: concepts, the sample, and what was read."""
+"""The state of a build: concepts, the sample, and the progress."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class _Kept(NamedTuple):
 class FormSample:
     """Keeps the surface forms with the smallest hashes, and of each form the example with the smallest.
 
-    Every form has the same chance however often it occurs. Offering an example again changes nothing.
+    Every form has the same chance, independent of its frequency. Offering an example again changes nothing.
 
     Args:
-        size: how many forms are kept.
+        size: number of kept forms.
         seed: of the hashes.
     """
 
@@ -81,11 +81,11 @@ def read_page_concepts(
 ) -> PageConcepts:
     """Read a table of two columns: page title → concept id, or Wikidata id → concept id.
 
-    A page of several rows, or with several ids joined by ``|``, has several concepts. A header is not required.
+    A page in several rows, or with several ids joined by ``|``, has several concepts. A header is not required.
 
     Args:
         path: the table, TSV or CSV, plain or gzip.
-        items: a table of two columns, page title → Wikidata id, where ``path`` has Wikidata ids.
+        items: a table of two columns, page title → Wikidata id, if ``path`` has Wikidata ids.
         language: code of the Wikipedia's language.
         problems: receives rows that cannot be used.
 
@@ -174,11 +174,11 @@ class BuildState:
     """Progress of a build, in an SQLite file.
 
     Args:
-        path: its file, which is made if there is none.
+        path: its file, created if it is missing.
         settings: settings of the build, as JSON values.
 
     Raises:
-        StoreError: the file is of a build with other settings, is damaged, or another process uses it.
+        StoreError: the file belongs to a build with other settings, is damaged, or another process uses it.
         OutputError: it cannot be written.
     """
 
@@ -221,7 +221,7 @@ class BuildState:
                 self._database.executemany("INSERT INTO examples VALUES (?, ?)", examples)
 
     def redirects(self) -> dict[str, str]:
-        """Return the titles of redirects, each with the title that it leads to."""
+        """Return the titles of redirects, each with the title of its target."""
         return dict(self._rows("SELECT source, target FROM redirects"))
 
     def examples(self) -> list[tuple[str, str]]:

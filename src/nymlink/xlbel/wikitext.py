@@ -1,7 +1,7 @@
 """Wikitext to plain text with links, and the sentences around them.
 
-What is not running text is left out: templates, tables, references, files, formulas, headings. It is done by
-scanning, in time linear in the text: a full parser is a fifth as fast (``benchmarks/formats/xlbel.py``).
+Only running text is kept, without templates, tables, references, files, formulas and headings. The scan takes time
+linear in the text: a full parser is a fifth as fast (``benchmarks/formats/xlbel.py``).
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from typing import Final
 from nymlink.xlbel.dump import Site
 
 LONGEST: Final = 400
-"""Characters of a sentence at most. Of a longer one, and where nothing marks the end of a sentence, as in Thai,
-the words around the mention are taken."""
+"""Most characters of a sentence. Of a longer one, and in scripts without marked ends of sentences, such as Thai,
+the words around the mention are taken.
+"""
 
 _CLOSING: Final = "\"'”’»」』】》）)\\]"
 _END: Final = re.compile(
     # Chinese, Japanese, Urdu and Hindi put no space after a sentence, or need none.
     rf"[。！？｡。؟۔।॥]+[{_CLOSING}]*\s*"
-    # A stop after one or two letters is that of an abbreviation or of an initial.
+    # A full stop after one or two letters belongs to an abbreviation or an initial.
     rf"|(?:(?<=\w\w\w)\.|(?<=[{_CLOSING}%])\.|(?<![!?…])[!?…]++)[{_CLOSING}]*+\s+"
 )
 _PAUSE: Final = re.compile(r"[\s、，；,;]+")
@@ -40,7 +41,7 @@ class Sentences:
         self._nexts = [next_ for _, next_ in ends]
 
     def around(self, start: int, end: int) -> tuple[int, int]:
-        """Find the bounds of the sentence in which a mention stands.
+        """Find the bounds of the sentence of a mention.
 
         Args:
             start: offset of the first character of the mention.
@@ -62,7 +63,7 @@ class Sentences:
 
 
 def _window(text: str, left: int, right: int, start: int, end: int) -> tuple[int, int]:
-    """Narrow a sentence to what is around the mention, from pause to pause where there are any."""
+    """Narrow a sentence to the text around the mention, between pauses if there are any."""
     margin = max(LONGEST - (end - start), 0) // 2
     if start - left > margin:
         pause = _PAUSE.search(text, start - margin, start)
@@ -82,7 +83,7 @@ _VERBATIM: Final = frozenset(
     "ce chem code gallery graph hiero imagemap indicator mapframe maplink math nowiki poem pre score source "
     "syntaxhighlight templatedata timeline".split()
 )
-"""Elements in which nothing but their own end is markup, or nothing is running text."""
+"""Elements with verbatim content, or without running text."""
 _BLOCK: Final = re.compile(
     r"\{\{|\}\}|^[ \t:]*\{\||^[ \t]*\|\}(?!\})|^==.*==[ \t]*$"
     rf"|<(/?)({'|'.join(['ref', *sorted(_VERBATIM)])})\b([^<>]*)>",
@@ -96,8 +97,8 @@ _LINK: Final = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _INTERLANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:\S")
 
 _VARIANTS: Final = re.compile(r"-\{(?:[^{}|]*\|)?(?:[^{}:;]*:)?([^{};]*)(?:;[^{}]*)?\}-")
-"""Chinese in several scripts, of which the first is taken."""
-# Possessive: no address is tried again in parts, which would take time quadratic in its length.
+"""Chinese in several scripts; the first script is taken."""
+# Possessive: trying parts of an address again would take time quadratic in its length.
 _EXTERNAL: Final = re.compile(r"(?<!\[)\[(?:(?:https?|ftp):)?//[^\s\[\]]++ ?([^\[\]]*+)\](?!\])", re.I)
 _LINE_BREAK: Final = re.compile(r"<br\b[^<>]*>", re.I)
 _MARKUP: Final = re.compile(r"'{2,}|</?[a-z][^<>]*>|__[A-Z]+__", re.I)
@@ -113,7 +114,7 @@ class TextLink:
     Attributes:
         start: offset of its first character.
         end: offset one past its last character.
-        target: the page that it leads to, as it is written.
+        target: its target as written.
     """
 
     start: int
@@ -130,19 +131,19 @@ class Line:
 
 
 def link_targets(wikitext: str) -> set[str]:
-    """Find possible targets of links, as they are written, quickly and without parsing the text."""
+    """Find possible targets of links, as written, quickly and without parsing the text."""
     return set(_TARGET.findall(wikitext))
 
 
 def parse_lines(wikitext: str, site: Site, targets: Container[str]) -> Iterator[Line]:
-    """Parse the lines of running text that link to one of some targets.
+    """Parse the lines of running text with a link to one of some targets.
 
     The text of a link includes letters that follow it at once ("[[tumour]]s"), as MediaWiki shows it.
 
     Args:
         wikitext: the text of a page.
         site: its Wikipedia.
-        targets: of those that :func:`link_targets` finds.
+        targets: some of the targets found by :func:`link_targets`.
     """
     for line in _running_text(wikitext).split("\n"):
         if line[:1] not in ("=", "|", "!") and any(target in targets for target in _TARGET.findall(line)):
@@ -150,9 +151,9 @@ def parse_lines(wikitext: str, site: Site, targets: Container[str]) -> Iterator[
 
 
 def _running_text(wikitext: str) -> str:
-    """Leave out comments, templates, tables, references and what is verbatim.
+    """Leave out comments, templates, tables, references and verbatim text.
 
-    What is not closed ends at the next heading, so that a mistake does not swallow the page.
+    Unclosed markup ends at the next heading, so that a mistake does not swallow the page.
     """
     text = _COMMENT.sub("", wikitext)
     kept: list[str] = []
@@ -189,7 +190,7 @@ def _running_text(wikitext: str) -> str:
 
 
 def _block(token: re.Match[str]) -> tuple[str, bool]:
-    """Return the kind of block that a token is of, and whether it opens one."""
+    """Return the kind of block of a token, and whether it opens one."""
     if token[2]:
         return token[2].lower(), not token[1] and not token[3].endswith("/")
     mark = token[0].strip(" \t:")
@@ -235,7 +236,7 @@ def _parse_line(line: str, site: Site) -> Line:
 
 
 def _plain(markup: str) -> str:
-    """Resolve entities, drop what shows nothing, and fold white space."""
+    """Resolve entities, drop invisible markup, and fold white space."""
     return _SPACES.sub(" ", unescape(markup).translate(_INVISIBLE))
 
 

@@ -197,7 +197,7 @@ class TestStore:
         assert Index.load(saved).calibration is not None
         fusion = Fusion.of(index.search.parts, weights={"exact": 0.5, "sparse": 0.5})
         assert index.with_fusion(fusion).calibration is None
-        with pytest.raises(StoreError, match="joined in another way meanwhile: run `nymlink calibrate` again"):
+        with pytest.raises(StoreError, match="its fusion has changed since: run `nymlink calibrate` again"):
             store_calibration(saved, CALIBRATION.to_dict(), fusion=fusion)
         with pytest.warns(
             UserWarning,

@@ -70,7 +70,7 @@ def test_a_dropped_table_is_shown_as_it_is_read_and_can_be_read_otherwise(site: 
     expect(start.get_by_role("status").first).to_have_text("2 rows added, 1 new term, 1 term decided before.")
     assert len(site.terms("Befunde")) == 4
     start.get_by_label("Show").select_option("decided")
-    expect(start.locator("#term")).to_contain_text("carried over to a later table")
+    expect(start.locator("#term")).to_contain_text("decision made for an earlier table")
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_what_is_no_table_is_refused_with_a_reason(start: Page) -> None:
     start.get_by_label("choose it").set_input_files(
         {"name": "huge.csv", "mimeType": "text/csv", "buffer": b"finding\nheart attack\n"}
     )
-    expect(start.get_by_role("status")).to_contain_text("huge.csv is too large for a page")
+    expect(start.get_by_role("status")).to_contain_text("huge.csv is too large for this page")
 
 
 @pytest.mark.slow
@@ -101,13 +101,13 @@ def test_what_was_decided_is_exported_and_imported_again(
     expect(page.locator("#summary")).to_contain_text("3 of 4 terms decided")
     page.get_by_role("button", name="Export").click()
     page.get_by_label("Format").select_option("sssom")
-    page.get_by_label("Only what is decided").check()
+    page.get_by_label("Only decided terms").check()
     with page.expect_download() as download:
         page.locator("dialog").get_by_role("button", name="Export").click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
     assert file.name.endswith(".sssom.tsv"), file.name
-    expect(page.locator("dialog")).to_contain_text("is written")
+    expect(page.locator("dialog")).to_contain_text("is saved")
 
     site.new_project("in", TABLE, code="code")
     page = review("in", "Anna")

@@ -35,7 +35,7 @@ def test_nothing_in_a_table_is_run(site: Site, new_context: Callable[..., Browse
     page.locator("#found [role=option]").first.click()
     page.keyboard.press("ArrowUp")
     expect(page.locator("#term .decided")).to_contain_text(BAD)
-    page.get_by_text("Where it stands").click()
+    page.get_by_text("Rows with this term").click()
     page.get_by_text("History").click()
     expect(page.locator("#summary")).to_contain_text(f"{BAD}: 1 decided")
     assert page.locator("main script, main img").count() == 0

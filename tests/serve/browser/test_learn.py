@@ -22,7 +22,7 @@ def test_open_terms_link_better_once_decisions_are_learned(site: Site, review: C
     dialog = page.locator("dialog")
     expect(dialog).to_contain_text("Nothing is learned yet.")
     with page.expect_download() as saved:
-        dialog.get_by_role("button", name="Names as a table").click()
+        dialog.get_by_role("button", name="Save learned names").click()
     assert "the big one" in Path(saved.value.path()).read_text(encoding="utf-8")
     dialog.get_by_role("button", name="Learn", exact=True).click()
     expect(page.locator("#status")).to_contain_text("Learned from 1 term: 1 name.")
@@ -33,4 +33,4 @@ def test_open_terms_link_better_once_decisions_are_learned(site: Site, review: C
     page.get_by_role("button", name="Learn …").click()
     expect(dialog).to_contain_text("0 decisions since")
     dialog.get_by_role("button", name="Forget").click()
-    expect(page.locator("#status")).to_contain_text("is forgotten")
+    expect(page.locator("#status")).to_contain_text("are removed")

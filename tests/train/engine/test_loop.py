@@ -145,7 +145,7 @@ def test_a_resumed_training_makes_the_same_steps(tmp_path: Path, at: int) -> Non
             os.kill(os.getpid(), signal.SIGTERM)
 
     first, _, _ = loop(tmp_path, interrupt, schedule="cosine", warm_up=0.3)
-    with pytest.raises(StoppedError, match=f"after step {at} of 10; the same command goes on"):
+    with pytest.raises(StoppedError, match=f"after step {at} of 10; the same command continues"):
         first.run()
     second, task, model = loop(tmp_path, schedule="cosine", warm_up=0.3)
     second.resume(at)

@@ -107,7 +107,7 @@ def test_an_interrupt_names_the_stage(
     settings = recipe(words, tmp_path / "out", SAP, TRANSLATION)
     interrupt_next_step()
     with pytest.raises(
-        StoppedError, match="1-sap: stopped after step 1 of 3; the same command goes on from there"
+        StoppedError, match="1-sap: stopped after step 1 of 3; the same command continues from there"
     ):
         train_stages(settings)
     assert not (tmp_path / "out" / "model.safetensors").exists()

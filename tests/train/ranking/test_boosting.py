@@ -183,5 +183,5 @@ def test_features_that_say_nothing_are_not_asked_for(value: float) -> None:
 def test_candidates_that_are_all_alike_are_refused() -> None:
     made = Made(100, seed=0, rule=largest)
     made.numbers[:] = 1
-    with pytest.raises(InputError, match="alike in all features: there is no order to learn"):
+    with pytest.raises(InputError, match="equal features: there is no order to learn"):
         made.boost()

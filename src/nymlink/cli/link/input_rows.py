@@ -1,4 +1,4 @@
-"""Read mentions from lines and tables as they come, in batches."""
+"""Read mentions from lines and tables in batches, as they arrive."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from nymlink.tables.foreign_formats import describe_format
 from nymlink.tables.objects import json_object, numbered_objects, object_keys
 
 _CELLS: Final = 1000
-"""Rows of a batch at most."""
+"""Most rows of a batch."""
 
 _LOOKED_AT: Final = 20
-"""Lines by which a table is recognised."""
+"""Lines checked to recognise a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Batch:
 
     Attributes:
         mentions: the mentions.
-        rows: the table rows they stand in, where they come from a table.
+        rows: their rows, if they come from a table.
     """
 
     mentions: list[Mention]
@@ -100,14 +100,14 @@ def open_table(
 ) -> InputTable:
     """Read the header of a table and, in batches, its rows.
 
-    A row that cannot be linked has an empty mention: a row with another number of fields than the header, or whose
-    mention is too long or binary.
+    A row that cannot be linked has an empty mention: a row with another number of fields than the header, or with
+    a mention that is too long or binary.
 
     Args:
         stream: the table.
-        path: where it comes from, for messages.
-        column: name or 1-based number of the column that holds the mentions.
-        problems: gets rows that cannot be linked, and cells of the language column that are no language code.
+        path: its source, for messages.
+        column: name or 1-based number of the column of mentions.
+        problems: receives rows that cannot be linked, and invalid language codes.
         further: names or 1-based numbers of columns with their ``language``, ``code`` and ``frequency``.
 
     Raises:
@@ -148,13 +148,13 @@ def open_cells(
     is_due: Callable[[], bool] = lambda: False,
     schema: pa.Schema | None = None,
 ) -> InputTable:
-    """Make a table of the cells of a workbook, of Parquet or of JSON lines, as :func:`open_table` does of text.
+    """Make a table from the cells of a workbook, of Parquet or of JSON lines, like :func:`open_table` from text.
 
     Args:
         rows: the header and the rows, each with its number.
-        path: where they come from, for messages.
-        column: name or 1-based number of the column that holds the mentions.
-        problems: gets rows that cannot be linked, and cells of the language column that are no language code.
+        path: their source, for messages.
+        column: name or 1-based number of the column of mentions.
+        problems: receives rows that cannot be linked, and invalid language codes.
         further: names or 1-based numbers of columns with their ``language``, ``code`` and ``frequency``.
         is_due: whether rows that were read are to be linked before others are waited for.
         schema: columns of Parquet.
@@ -229,7 +229,7 @@ class _Shape:
         return cls(len(header), places["mention"], places.get("language"), delimiter, out_delimiter)
 
     def text(self, row: Record) -> str:
-        """Return a row as it was written, or quoted where added columns would be swallowed or misread."""
+        """Return a row as written, or quoted if added columns would be swallowed or misread."""
         other = self.delimiter != self.out_delimiter and any(
             mark in row.text for mark in ('"', self.out_delimiter)
         )
@@ -257,7 +257,7 @@ def _out_delimiter(header: Record, delimiter: str, path: Path) -> str:
 
 
 def _places(header: list[str], column: str, further: Mapping[str, str], path: Path) -> dict[str, int]:
-    """Find the columns that are named, that of the mentions as ``mention``."""
+    """Find the named columns; the column of mentions is called ``mention``."""
     others = {name: column_place(header, given, path, f"--map-column {name}=") for name, given in further.items()}
     return {"mention": column_place(header, column, path, "--column "), **others}
 
@@ -285,7 +285,7 @@ class _Lines:
 
 
 def _batches(rows: Iterable[tuple[Mention, Record] | None], is_due: Callable[[], bool]) -> Iterator[Batch]:
-    """Group rows, none waiting for others that a pipe does not have yet; ``None`` is a line without a row."""
+    """Group rows without waiting for rows that a pipe does not have yet; ``None`` is a line without a row."""
     waiting = Batch([], [])
     for row in rows:
         if row is not None:
@@ -298,7 +298,7 @@ def _batches(rows: Iterable[tuple[Mention, Record] | None], is_due: Callable[[],
 
 
 def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple[Mention, Record]:
-    """Return the mention of a row, empty where it cannot be linked, and the row as it is to be written."""
+    """Return the mention of a row, empty if it cannot be linked, and the row for the output."""
     if len(record.fields) != shape.width:
         message = f"{len(record.fields)} fields instead of {shape.width}"
         problems.reject(path, record.line, message, outcome="not linked")
@@ -314,7 +314,7 @@ def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple
 
 
 def _linkable(text: str, path: Path, number: int, problems: Problems) -> str:
-    """Return the text of a mention; an empty one where it cannot be linked, which is reported."""
+    """Return the text of a mention; an empty one, with a report, if it cannot be linked."""
     if (fault := mention_fault(text)) is None:
         return text
     problems.reject(path, number, fault, outcome="not linked")
@@ -322,7 +322,7 @@ def _linkable(text: str, path: Path, number: int, problems: Problems) -> str:
 
 
 def _warn_of_header(lines: list[str], path: Path) -> None:
-    """Warn where lines look like a table or another format: each is linked as a mention, the header too."""
+    """Warn if lines look like a table or another format: each line is linked as a mention, even a header."""
     if description := describe_format("\n".join(lines[:_LOOKED_AT])):
         warnings.warn(f"{path}: {description}; here each line is linked as a mention", stacklevel=1)
         return
@@ -347,6 +347,6 @@ def _look_like_rows(lines: list[str]) -> bool:
 
 
 def _ending(path: Path) -> str:
-    """Return the ending of a file name where it is that of a table, else an empty string."""
+    """Return the ending of a table's file name; an empty string for other files."""
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     return ending if ending in (".csv", ".tsv") else ""

@@ -1,4 +1,4 @@
-"""`nymlink link`: mentions in, concepts out, line by line as they come."""
+"""`nymlink link`: concepts for mentions, line by line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _REASONS: Final = "reasons"
 """Value of ``--format`` for explanations in place of links."""
 
 _CANDIDATES: Final = 10_000
-"""Candidates searched for at once, over all mentions of a batch."""
+"""Most candidates per search, over all mentions of a batch."""
 
 
 @click.command(cls=GroupedCommand)
@@ -74,7 +74,7 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--file",
     type=click.Path(path_type=Path),
-    help="Read mentions from this file, one a line, or with --column from this table; - for standard input.",
+    help="Read mentions from this file, one per line, or with --column from this table; - for standard input.",
 )
 @click.option(
     "--column",
@@ -93,10 +93,10 @@ _CANDIDATES: Final = 10_000
 @offsets_option
 @map_column_option("language=lang (of a table also code= and frequency=)", "Of a table, or a --corpus that is one")
 @click.option(
-    "--context", metavar="TEXT", help="Text of the one MENTION, which is its first whole-word occurrence there."
+    "--context", metavar="TEXT", help="Text around the one MENTION: its first occurrence as a whole word."
 )
 @click.option(
-    "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
+    "--index", type=click.Path(path_type=Path), help="Index to link to; the embedded default if not given."
 )
 @top_k_option
 @target_precision_option
@@ -105,14 +105,14 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--rerank",
     type=click.Path(path_type=Path),
-    help="Put candidates into another order by the text around a mention: a folder that `nymlink train rerank` or "
-    "`cross-encoder` wrote, fitted with `nymlink rerank fit`. With --corpus or --context.",
+    help="Order candidates by the text around a mention: a folder written by `nymlink train rerank` or "
+    "`cross-encoder`, fitted with `nymlink rerank fit`. With --corpus or --context.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write (for brat, folder), when all is linked; without it standard output, line by line.",
+    help="File to write (for brat, folder), at the end; if not given, standard output, line by line.",
 )
 @click.option(
     "--format",
@@ -142,9 +142,9 @@ def link(
     """Link mentions to concepts.
 
     INPUT is one mention or more; with --column it is one table. Without INPUT, mentions are the lines of a --file
-    or of standard input, or those of annotated documents (--corpus). They are linked as they come, so the input
-    may be endless. Without --index they are linked to the Human Phenotype Ontology. Where the index is calibrated,
-    each link has a confidence.
+    or of standard input, or those of annotated documents (--corpus). They are linked one by one, so the input may
+    be endless. Without --index they are linked to the Human Phenotype Ontology. With a calibrated index, each link
+    has a confidence.
 
     \b
     Mentions, and the lines of a file:
@@ -209,7 +209,7 @@ def link(
         read = [None if path is None else split_part(path)[0] for path in (source.file, source.corpus)]
         require_files([output], [*read, index, rerank])
     opened = default_index(progress=True) if index is None else Index.load(index)
-    # Now: a missing encoder or a damaged file is to be said before any output.
+    # Load now, so that a missing encoder or a damaged file is reported before any output.
     opened.load_encoder()
     opened.verify()
     reranker = None if rerank is None else _reranker(rerank, opened)
@@ -242,7 +242,7 @@ def link(
 
 
 def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, problems: Problems) -> None:
-    """Link the mentions of a source as they come, and write the links."""
+    """Link the mentions of a source as they arrive, and write the links."""
 
     def writer(
         *, located: bool = False, has_documents: bool = False, table: UserTable | None = None
@@ -297,7 +297,6 @@ def _given_options() -> frozenset[str]:
 
 
 def _usual_format(out: Output, table: UserTable | None) -> str:
-    """Name the format of an output for which none is asked."""
     if table is not None:
         return "tsv" if table.delimiter == "\t" else "csv"
     return "table" if not isinstance(out, Path) and out.isatty() else "tsv"
@@ -325,7 +324,6 @@ def _write_documents(linker: Linker, documents: Iterable[Document], writer: Link
 
 
 def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
-    """Yield documents with their links."""
     # The linker reads some documents ahead.
     waiting: deque[Document] = deque()
 
@@ -345,7 +343,7 @@ def _write_table(linker: Linker, table: InputTable, writer: Callable[..., LinkWr
 
 
 def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: Output) -> None:
-    # Memory grows with mentions times candidates: many of these, fewer of those at a time.
+    # Memory grows with mentions times candidates: with many candidates, take fewer mentions at a time.
     size = max(1, _CANDIDATES // linker.top_k)
     for batch in (portion for whole in batches for portion in whole.portions(size)):
         for link, row in zip(linker.link(batch.mentions), batch.rows or repeat(None), strict=False):
@@ -355,6 +353,5 @@ def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: Ou
 
 
 def _flush(out: Output) -> None:
-    """Let a pipe have what was written so far."""
     if not isinstance(out, Path):
         out.flush()

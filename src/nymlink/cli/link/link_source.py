@@ -1,4 +1,4 @@
-"""Read from the arguments of `nymlink link` where its mentions come from."""
+"""The source of mentions of `nymlink link`, from its arguments."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from nymlink.tables.workbooks import is_workbook
 STANDARD_STREAM: Final = Path("-")
 
 _FURTHER_COLUMNS: Final = {"language", "code", "frequency"}
-"""What --map-column names of a table whose mentions are those of --column."""
+"""Keys of --map-column for a table with its mentions in --column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkSource:
-    """The source of mentions: the first that is given of ``document``, ``corpus``, ``file`` and ``mentions``.
+    """The source of mentions: the first given one of ``document``, ``corpus``, ``file`` and ``mentions``.
 
     Attributes:
         mentions: mentions given as arguments.
         file: file of lines, or with a column a table.
         column: name or number of the column of mentions.
         corpus: annotated documents.
-        input_format: format of the corpus; ``None`` where its content tells it.
-        mapped_columns: headers of further columns of the table, or of a corpus that is one.
+        input_format: format of the corpus; ``None`` to recognise it by its content.
+        mapped_columns: headers of further columns of the table, or of a corpus in a table.
         document: one mention in its context.
-        offsets: what offsets in the corpus count.
+        offsets: unit of offsets in the corpus.
     """
 
     mentions: tuple[str, ...]
@@ -53,7 +53,7 @@ class LinkSource:
 
     @property
     def title(self) -> str:
-        """A short name of the file, for what is written; empty if there is none."""
+        """A short name of the file, for the output; empty if there is none."""
         path = self.corpus if self.corpus is not None else self.file
         return "" if path is None or path == STANDARD_STREAM else source_name(path)
 
@@ -94,13 +94,13 @@ def link_source(
     """Check that the arguments and options of ``nymlink link`` name one thing to link.
 
     Raises:
-        click.UsageError: they name nothing, several things, or what does not go together.
+        click.UsageError: they name nothing, several things, or things that exclude each other.
     """
     if bool(inputs) + (file is not None) + (corpus is not None) > 1:
         what = "the table as INPUT or with --file" if columns else "mentions, --file or --corpus"
         raise click.UsageError(f"give {what}, only one of them")
     if corpus is None and input_format is not None:
-        raise click.UsageError("--input-format says how a --corpus is read: give one")
+        raise click.UsageError("--input-format is the format of a --corpus: give one")
     if context is not None and (len(inputs) != 1 or columns):
         raise click.UsageError("--context is the text around one mention: give one MENTION")
     _check_columns(columns, mapped_columns, has_corpus=corpus is not None)
@@ -143,7 +143,6 @@ def _check_columns(columns: tuple[str, ...], mapped_columns: Mapping[str, str], 
 
 
 def _table_of(inputs: tuple[str, ...]) -> Path:
-    """Return the path of the table to link."""
     if len(inputs) > 1:
         raise click.UsageError("--column goes with one table: run link once for each")
     path = Path(inputs[0])
@@ -153,7 +152,7 @@ def _table_of(inputs: tuple[str, ...]) -> Path:
 
 
 def _warn_of_file(mention: str) -> None:
-    """Warn where the one mention is the name of a file."""
+    """Warn if the only mention is the name of a file."""
     with suppress(OSError, ValueError):
         if Path(mention).is_file():
             warnings.warn(
@@ -164,7 +163,7 @@ def _warn_of_file(mention: str) -> None:
 
 
 def _document(mention: str, text: str) -> Document:
-    """Make a document of a text with one mention, as it is written there; of a blank text, the mention alone."""
+    """Make a document of a text with one mention, as spelt there; with a blank text, of the mention alone."""
     if not text.strip():
         return Document("", mentions=(Mention(mention),))
     place = find_mention(mention, text) or find_mention(mention, text, any_case=True)

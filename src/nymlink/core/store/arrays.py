@@ -1,4 +1,4 @@
-"""Arrays in files, mapped into memory; their types; hashes of numbers."""
+"""Arrays in memory-mapped files, their types, and hashes of numbers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ HalfVectors = npt.NDArray[np.float16]
 def as_float32(values: HalfVectors | Vectors) -> Vectors:
     """Convert finite float16 values to float32, several times faster than ``astype``; return float32 as it is.
 
-    The bits of a float16, moved to the sign, exponent and fraction fields of a float32, are the same number except
-    for the exponent bias (15 instead of 127): 2¹¹² times too small.
+    The bits of a float16, moved to the sign, exponent and fraction fields of a float32, give the same number times
+    2⁻¹¹² (the exponent bias is 15 instead of 127).
     """
     if values.dtype == np.float32:
         return cast(Vectors, values)
@@ -69,8 +69,7 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
     Args:
         directory: the directory of the file.
         name: the name of the file without its ending.
-        scattered: single rows are read, here and there, of more than memory may hold: the system is told not to
-            read what lies around them, where it can be told.
+        scattered: whether single rows of a large file are read; the system then does not read ahead.
 
     Raises:
         OSError: there is no such file.
@@ -80,14 +79,14 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
     try:
         mapped: npt.NDArray[Any] = np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False)
     except (EOFError, ArithmeticError, SyntaxError, TokenError, TypeError) as error:
-        # NumPy parses the header as Python, so that damage raises errors of the parser.
+        # NumPy parses the header as Python, so a damaged header raises errors of the parser.
         raise ValueError(f"{name}.npy is not an array ({error})") from error
     if mapped.dtype.kind not in "biuf" or not mapped.dtype.isnative:
         raise ValueError(f"{name}.npy holds {mapped.dtype}, no numbers of this processor")
     if not mapped.ndim:
         raise ValueError(f"{name}.npy holds a single value")
     if scattered and hasattr(mmap, "MADV_RANDOM") and isinstance(mapped.base, mmap.mmap):
-        # Advice only: where it is refused, all is read as before.
+        # Only advice: if the system refuses it, reading works as before.
         with suppress(OSError):
             mapped.base.madvise(mmap.MADV_RANDOM)
     # A plain array: reading single values from a memmap is several times slower.

@@ -1,8 +1,7 @@
-"""Files and folders that are written whole or not at all, by one writer at a time.
+"""Files and folders written whole or not at all, by one writer at a time.
 
 A file is replaced in one step. A directory takes two renames: the old one aside, then the new one into its place.
-Between them a reader may find no directory, and a reader that opens several files may get old and new ones; trying
-again helps in both cases.
+Between them a reader may find no directory, or open old and new files together; trying again helps.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ def atomic_directory(target: Path) -> Iterator[Path]:
     """Yield a temporary directory that becomes ``target`` if the block succeeds, and is removed otherwise.
 
     An existing ``target`` is replaced as a whole; a link is followed. The temporary directory lies in the same
-    folder, under a name unique to this process and call, so that simultaneous writers do not collide; what a
-    killed process left is removed by the next call.
+    folder, under a name unique to this process and call. The next call removes leftovers of a killed process.
 
     Raises:
         OutputError: the directory cannot be written; the message gives the reason (for example a full disk).
@@ -52,7 +50,7 @@ def atomic_directory(target: Path) -> Iterator[Path]:
             _replace_directory(partial, target)
         except OutputError as error:
             if error.path is not None and Path(error.path).is_relative_to(partial):
-                # Of a directory within it: its user knows no temporary one.
+                # The error may be about a file in the temporary directory, a name unknown to the user.
                 raise OutputError(error.message, path=target) from error
             raise
         finally:
@@ -67,8 +65,7 @@ def atomic_file(target: Path, *, sweep: bool = False) -> Iterator[Path]:
 
     Args:
         target: the file.
-        sweep: also remove what killed processes left of other files in the folder: for files that each have a new
-            name, whose leftovers no later call would find.
+        sweep: also remove leftovers of other files in the folder; needed if every file has a new name.
 
     Raises:
         OutputError: the file cannot be written.
@@ -89,7 +86,7 @@ def atomic_file(target: Path, *, sweep: bool = False) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def output_errors(target: Path) -> Iterator[None]:
-    """Turn errors of the operating system raised while writing ``target`` into :class:`OutputError`."""
+    """Turn errors of the operating system during writing of ``target`` into :class:`OutputError`."""
     try:
         yield
     except OSError as error:
@@ -109,7 +106,7 @@ def output_errors(target: Path) -> Iterator[None]:
 
 
 def is_leftover(name: str) -> bool:
-    """Whether the name is that of a temporary file or directory of a nymlink process, running or killed."""
+    """Whether a name belongs to a temporary file or directory of a nymlink process, running or killed."""
     return _LEFTOVER.fullmatch(name) is not None
 
 
@@ -154,10 +151,10 @@ def _restore_or_remove(retired: Path, target: Path) -> None:
 
 
 def _clear_abandoned(target: Path, *, sweep: bool = False) -> None:
-    """Remove what killed processes of this host left, and restore directories they had not yet replaced."""
+    """Remove leftovers of killed processes of this host, and restore directories that they moved aside."""
     name, host = ".+" if sweep else re.escape(target.name), re.escape(platform.node())
     own = rf"(\d+)-[0-9a-f]+@{host}"
-    # A directory may be written within the temporary one of another, beside which it then lies.
+    # A directory may be written within the temporary directory of another.
     pattern = re.compile(rf"\.({name}|(\.{name}\.{own}\.partial))\.{own}\.(partial|retired)")
     for path in target.parent.iterdir():
         match = pattern.fullmatch(path.name)
@@ -182,7 +179,7 @@ def _alive(process: int) -> bool:
     try:
         return bool(psutil.pid_exists(process))
     except OverflowError:
-        # Not a valid process id on this host: another host's file.
+        # The file belongs to another host: this is no valid process id here.
         return True
 
 
@@ -196,10 +193,10 @@ def locked_folder(folder: Path, writer: str) -> Iterator[None]:
 
     Args:
         folder: the folder.
-        writer: what writes to it, for the message: ``"training"``.
+        writer: noun for the message: ``"training"``.
 
     Raises:
-        OutputError: another one has the lock, or the folder cannot be made.
+        OutputError: another process has the lock, or the folder cannot be made.
     """
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -209,15 +206,15 @@ def locked_folder(folder: Path, writer: str) -> Iterator[None]:
 
 @contextmanager
 def locked_file(file: Path, writer: str, *, wait: float = 0) -> Iterator[None]:
-    """Lock a file or a folder in a folder that there is, until the block ends.
+    """Lock a file or a folder in an existing folder, until the block ends.
 
     Args:
-        file: the file, which need not be there.
-        writer: what writes it, for the message.
+        file: the file; it may be missing.
+        writer: noun for the message.
         wait: seconds to wait for another writer.
 
     Raises:
-        OutputError: another one has the lock.
+        OutputError: another process has the lock.
     """
     with _locked(file.with_name(f".{file.name}{LOCK}"), file, f"another {writer} is writing this", wait):
         yield

@@ -18,7 +18,7 @@ def digest(data: bytes | memoryview) -> bytes:
 
 
 def file_digest(path: Path) -> str:
-    """Compute the digest of a file's bytes, as 32 hex digits. Python's lock is released meanwhile.
+    """Compute the digest of a file, as 32 hex digits, without holding Python's lock.
 
     Raises:
         OSError: the file cannot be read.
@@ -31,5 +31,5 @@ def file_digest(path: Path) -> str:
 
 
 def json_digest(value: Any) -> str:
-    """Compute the digest of a JSON value, whatever its layout and order of keys, as 32 hex digits."""
+    """Compute the digest of a JSON value, independent of layout and order of keys, as 32 hex digits."""
     return digest(json.dumps(value, sort_keys=True).encode()).hex()

@@ -1,4 +1,4 @@
-"""Folders from anybody: no file outside of them is read, no pipe or device, and JSON up to a size."""
+"""Safe reading of folders from strangers: only regular files inside, and JSON of limited size."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 _MAX_JSON: Final = 256 << 20
-"""Bytes; the largest tokenizers and rankers have a tenth of that."""
+"""Bytes; the largest tokenizers and rankers have a tenth of this."""
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def leads_outside(directory: Path, file: Path) -> bool:
-    """Whether a file of a directory is, by links, one that is not in it.
+    """Whether a file of a directory is a link to a file outside.
 
-    In the cache of the Hugging Face hub, where a model's files are links, the model's part of the cache counts as
+    In the cache of the Hugging Face hub a model's files are links; there the model's part of the cache counts as
     the directory.
     """
     home = Path(os.path.realpath(directory))
@@ -31,9 +31,8 @@ def read_json_file(path: Path) -> Any:
 
     Raises:
         FileNotFoundError: there is no such file.
-        OSError: it cannot be read, or is no file but a folder, a pipe or a device.
-        ValueError: it is no JSON in UTF-8, has half a surrogate pair in it, is nested too deep, or has more than
-            256 MB.
+        OSError: it cannot be read, or is a folder, a pipe or a device.
+        ValueError: it is no JSON in UTF-8, has half a surrogate pair, is nested too deep, or has more than 256 MB.
     """
     size = path.stat().st_size
     if not path.is_file() and not path.is_dir():
@@ -46,6 +45,6 @@ def read_json_file(path: Path) -> Any:
     except RecursionError as error:
         raise ValueError("too many levels of nested brackets") from error
     if _SURROGATE.search(text):
-        # Half a pair could be read, but neither printed nor written: this raises an error.
+        # Half a pair could be read, but neither printed nor written; this raises an error.
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value

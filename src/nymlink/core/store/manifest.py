@@ -1,8 +1,7 @@
 """The directory format of vocabularies, indexes and models: data files beside a versioned ``manifest.json``.
 
-The manifest names the kind of directory, its format version, its sources and settings, and every file with its
-size and digest; last, a digest of the manifest itself. A missing, truncated or damaged file, even by one bit, is
-detected before its content is used.
+The manifest names the kind of directory, its format version, its sources and settings, every file with its size
+and digest, and its own digest. Every missing, truncated or damaged file is detected before its content is used.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from nymlink.core.store.output_checks import require_replaceable, with_article
 from nymlink.core.store.ownership import MANIFEST, manifest_of
 
 _OWN: Final = "digest"
-"""The key of the manifest's own digest, computed over all other entries."""
+"""Key of the manifest's own digest, which covers all other entries."""
 
 _SHOWN: Final = 200
-"""Characters of a name in a message."""
+"""Most characters of a name in a message."""
 
 _REMEDIES: Final = {
     "adapter": "train it again",
@@ -46,8 +45,8 @@ def write_directory(target: Path, *, kind: str, version: int, body: dict[str, An
     """Write a directory of data files atomically: yield a temporary directory and add the manifest at the end.
 
     Args:
-        target: the directory; one of the same kind is replaced if it holds no other files.
-        kind: what the directory holds, for example ``"vocabulary"``.
+        target: the directory; one of the same kind without other files is replaced.
+        kind: the kind of directory, for example ``"vocabulary"``.
         version: its format version; readers of other versions refuse it.
         body: further manifest entries; entries may be added inside the block.
 
@@ -59,12 +58,12 @@ def write_directory(target: Path, *, kind: str, version: int, body: dict[str, An
         yield partial
         with output_errors(target):
             seal(partial, {"kind": kind, "format": version, **body})
-        # Check again: another process may have put something there meanwhile.
+        # Check again: another process may have written there since.
         require_replaceable(Path(target), kind=kind)
 
 
 def seal(directory: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the manifest of a directory, with the sizes and digests of all files in it now.
+    """Write the manifest of a directory, with the sizes and digests of all its present files.
 
     Args:
         directory: the directory.
@@ -82,12 +81,12 @@ def seal(directory: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def write_manifest(directory: Path, manifest: Mapping[str, Any]) -> None:
-    """Write or replace the manifest of a directory, which already lists its files, in one step.
+    """Write or replace the manifest of a directory in one step; it already lists the files.
 
     Raises:
         OutputError: the manifest cannot be written; nothing was changed.
     """
-    # Digest the values as they will be read: JSON turns tuples into lists and number keys into strings.
+    # Compute the digest of the values as JSON returns them: lists for tuples, strings for number keys.
     body = json.loads(json.dumps(_body(manifest)))
     text = json.dumps({**body, _OWN: json_digest(body)}, indent=2, ensure_ascii=False)
     with atomic_file(directory / MANIFEST) as partial:
@@ -97,18 +96,18 @@ def write_manifest(directory: Path, manifest: Mapping[str, Any]) -> None:
 def read_manifest(
     directory: Path, *, kind: str, version: int, later: Callable[[str], bool] = lambda _: False
 ) -> dict[str, Any]:
-    """Read and check the manifest of a directory and the files it names.
+    """Read and check the manifest of a directory and its files.
 
     Args:
         directory: the directory.
-        kind: the kind of directory expected.
-        version: the format version expected.
-        later: tells for a file name whether only the size is checked here, because the caller checks the digest
-            itself (:func:`check_files`).
+        kind: the expected kind of directory.
+        version: the expected format version.
+        later: tells for a file name whether the caller checks the digest itself (:func:`check_files`); here only
+            the size is checked.
 
     Raises:
-        StoreError: the directory does not exist or is of another kind or format version, or the manifest or a file
-            that it names is missing, damaged, or a link to a file outside of the directory.
+        StoreError: the directory does not exist or is of another kind or format version, or the manifest or a
+            listed file is missing, damaged, or a link to a file outside of the directory.
     """
     directory = Path(directory)
     manifest = _read(directory, kind)
@@ -132,11 +131,11 @@ def find_damage(directory: Path) -> tuple[dict[str, Any], list[str]]:
     """Check all files of a directory of any kind.
 
     Returns:
-        The manifest, and a message for each damaged file: what is wrong, and what to do.
+        The manifest, and a message for each damaged file, with advice.
 
     Raises:
-        StoreError: nymlink did not write the directory, its manifest cannot be read, or it was written by an older
-            version of nymlink, without digests.
+        StoreError: nymlink did not write the directory, its manifest cannot be read, or an older version of
+            nymlink wrote it without digests.
     """
     manifest = _read(directory, "directory")
     if _OWN not in manifest:
@@ -157,7 +156,6 @@ def find_damage(directory: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _body(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a manifest without its own digest."""
     return {name: value for name, value in manifest.items() if name != _OWN}
 
 
@@ -167,7 +165,7 @@ def is_sealed(manifest: Mapping[str, Any]) -> bool:
 
 
 def check_files(directory: Path, manifest: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Check that files of a directory have the sizes and digests in its manifest.
+    """Check files of a directory against the sizes and digests in its manifest.
 
     Raises:
         StoreError: a file is missing or damaged.
@@ -192,7 +190,7 @@ def _check_size(directory: Path, manifest: Mapping[str, Any], name: str) -> None
         raise StoreError(f"{MANIFEST} is damaged ({error}): {remedy(kind)}", path=directory) from error
     try:
         found = file.stat()
-    # ValueError: a name with a character that names cannot have.
+    # ValueError: the name has a character that file names cannot have.
     except (OSError, ValueError):
         found = None
     if found is None or not S_ISREG(found.st_mode):
@@ -211,7 +209,7 @@ def _require_inside(directory: Path, name: str) -> None:
 
 
 def require_files(manifest: dict[str, Any], names: Iterable[str]) -> None:
-    """Check that a manifest lists the files its directory needs: a file that is not listed is not checked.
+    """Check that a manifest lists the files its directory needs: unlisted files are not checked.
 
     Raises:
         ValueError: a file is not listed.

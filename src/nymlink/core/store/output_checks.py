@@ -1,4 +1,4 @@
-"""Check, before any work is done, that an output can be written and overwrites nothing it must not."""
+"""Check before any work that an output can be written and overwrites nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nymlink.core.store.atomic import output_errors
 from nymlink.core.store.ownership import foreign_files, manifest_of, owner_of
 
 _SHOWN: Final = 3
-"""The most foreign files that a message names."""
+"""Most foreign files in a message."""
 
 
 def require_file(target: Path, *, inputs: Iterable[Path | None] = ()) -> None:
@@ -22,7 +22,7 @@ def require_file(target: Path, *, inputs: Iterable[Path | None] = ()) -> None:
 
     Args:
         target: the file; may be a device or a pipe.
-        inputs: the files and directories that are read.
+        inputs: the input files and directories.
 
     Raises:
         OutputError: it cannot be written, or would overwrite one of those.
@@ -43,12 +43,12 @@ def require_file(target: Path, *, inputs: Iterable[Path | None] = ()) -> None:
 
 
 def require_directory(target: Path, *, kind: str, inputs: Iterable[Path | None] = ()) -> None:
-    """Check that a directory can be written, and replaces nothing but a nymlink directory of the same kind.
+    """Check that a directory can be written, and replaces at most a nymlink directory of the same kind.
 
     Args:
         target: the directory.
         kind: its kind, for example ``"index"``.
-        inputs: the files and directories that are read.
+        inputs: the input files and directories.
 
     Raises:
         OutputError: it cannot be written, or would replace something else or an input.
@@ -60,7 +60,7 @@ def require_directory(target: Path, *, kind: str, inputs: Iterable[Path | None] 
 
 
 def require_place(target: Path) -> None:
-    """Check that a directory can be created at ``target``, and is not part of another nymlink directory.
+    """Check that a directory can be created at ``target``, outside of other nymlink directories.
 
     Raises:
         OutputError: it cannot be created, or is part of another one.
@@ -92,7 +92,7 @@ def require_replaceable(target: Path, *, kind: str) -> None:
     """Check that ``target`` is free, or a nymlink directory of the same kind without other files.
 
     Raises:
-        OutputError: something else is there; what nymlink did not write is never removed.
+        OutputError: something else is there; files of others are never removed.
     """
     with output_errors(target):
         if not target.exists() or (target.is_dir() and not any(target.iterdir())):
@@ -141,6 +141,6 @@ def _require_free(target: Path) -> None:
 
 
 def _require_writable(folder: Path) -> None:
-    """Create an unnamed file in a folder: permissions alone do not tell whether writing is possible."""
+    """Create an unnamed file in a folder: permissions alone do not show whether writing is possible."""
     with tempfile.TemporaryFile(dir=folder):
         pass

@@ -1,4 +1,4 @@
-"""Tell which files nymlink wrote: those named in a manifest, and those of a training."""
+"""Tell which files nymlink wrote: those in a manifest, and those of a training."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from nymlink.core.store.atomic import is_leftover
 from nymlink.core.store.foreign_folders import read_json_file
 
 MANIFEST: Final = "manifest.json"
-"""The file that describes a directory and lists its files (:mod:`nymlink.core.store.manifest`)."""
+"""Name of the file that describes a directory and lists its files (:mod:`nymlink.core.store.manifest`)."""
 
 RECORD: Final = "run.json"
-"""The file that records the settings and data of a training (:mod:`nymlink.train.engine.run_folder`)."""
+"""Name of the file with the settings and data of a training (:mod:`nymlink.train.engine.run_folder`)."""
 
 _TRAINING_FILES: Final = (RECORD, "recipe.toml", "metrics.jsonl")
 
 
 class Owner(NamedTuple):
-    """A directory that nymlink wrote, and its kind (``"index"``, ``"training"`` …)."""
+    """A directory written by nymlink, and its kind (``"index"``, ``"training"`` …)."""
 
     directory: Path
     kind: str
 
 
 def manifest_of(directory: Path) -> dict[str, Any] | None:
-    """Read the manifest in a directory, unchecked; ``None`` where nymlink wrote none (web pages have some, too).
+    """Read the manifest in a directory, unchecked; ``None`` for none, or one of another program (a web page, say).
 
-    A manifest that names files outside its directory is not nymlink's.
+    A manifest with files outside its directory is not nymlink's.
 
     Raises:
         OSError: the manifest may not be read.
@@ -57,7 +57,7 @@ def is_training(directory: Path) -> bool:
 
 
 def owner_of(path: Path) -> Owner | None:
-    """Find the nymlink directory that a file or folder, existing or not, belongs to.
+    """Find the nymlink directory of a file or folder, existing or not.
 
     Raises:
         OSError: a manifest in a parent folder may not be read.
@@ -85,7 +85,7 @@ def foreign_files(directory: Path, manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:
-    """Read a JSON object from a file; ``None`` if there is no such file, or no object in it."""
+    """Read a JSON object from a file; ``None`` if the file is missing or holds no object."""
     try:
         value = read_json_file(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):

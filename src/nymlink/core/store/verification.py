@@ -1,4 +1,4 @@
-"""Check the digests of large files in the background while other things are loaded."""
+"""Check the digests of large files in the background during loading."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _THREADS: Final = 2
 
 
 class Verification:
-    """A check of file digests that runs in threads from the moment it is created.
+    """A check of file digests in threads, started at its creation.
 
     Args:
         directory: the directory of the files.
@@ -32,7 +32,7 @@ class Verification:
         self.passed = False
         self._directory = directory
         self._manifest = manifest
-        # The largest first, so that none of the threads ends with it alone.
+        # The largest first, so that no thread works on it alone at the end.
         self._names = sorted(names, key=lambda name: -manifest["files"][name]["size"])
         self._damage: StoreError | None = None
         self._lock = Lock()
@@ -58,7 +58,7 @@ class Verification:
             if os.getpid() == self._process:
                 self._done.wait()
             else:
-                # In a process forked meanwhile the threads do not exist.
+                # In a forked process the threads do not exist.
                 check_files(self._directory, self._manifest, self._names)
                 self._done.set()
         if self._damage is not None:

@@ -1,16 +1,16 @@
-"""Bottleneck adapters: small trained layers in a transformer whose own weights stay as they are.
+"""Bottleneck adapters: small trained layers in a transformer with frozen weights.
 
 The configuration is that of Pfeiffer et al. ("MAD-X" and "AdapterFusion"), called ``pfeiffer`` on AdapterHub: one
 adapter after each feed-forward block, within its residual connection. With h the output of the block for input x,
 
     z = LayerNorm(h + x),    output = LayerNorm(h + x + up(relu(down(z)))).
 
-Where a model normalises before its blocks instead (ModernBERT), both LayerNorms are left out, as AdapterHub does.
-Liu et al. (2021) trained with a release in which the configuration had an invertible adapter behind the embeddings
-too. Only with it do the published sizes come out: with reductions 1 and 16, BERT-base gets 14.47 M and 1.19 M
-parameters, 13.22 % and 1.09 % of its own. (The paper's "0.60 M" for the latter contradicts its own percentage.)
+In models with normalisation before the blocks (ModernBERT), both LayerNorms are left out, as AdapterHub does. Liu
+et al. (2021) trained with a release whose configuration had an invertible adapter after the embeddings too. Only
+this gives the published sizes: with reductions 1 and 16, BERT-base gets 14.47 M and 1.19 M parameters, 13.22 % and
+1.09 % of its own. (The paper's "0.60 M" for the latter contradicts its own percentage.)
 
-An adapter contains a ReLU and cannot be merged into the model's weights as LoRA can: it is stored by itself, and
+An adapter contains a ReLU and cannot be merged into the model's weights as LoRA can: it is stored separately, and
 added again to the model it was trained on.
 """
 
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 _CHILD: Final = "adapter"
 
 _NORM: Final = re.compile(r".*\.layer\.\d+\.(output\.LayerNorm|output_layer_norm)")
-"""The normalisation that ends a feed-forward block: BERT and models built like it; DistilBERT."""
+"""The normalisation at the end of a feed-forward block: BERT and similar models; DistilBERT."""
 
 _LAYER: Final = re.compile(r"(.*\.)?layers\.\d+")
-"""A layer of a model that normalises before its blocks; it ends with a feed-forward block."""
+"""A layer of a model with normalisation before its blocks; it ends with a feed-forward block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +78,13 @@ class Bottleneck(nn.Module):
         return added.to(hidden.dtype)
 
     def after_norm(self, norm: nn.Module, inputs: tuple[Tensor], normed: Tensor) -> Tensor:
-        """Add the adapter before the normalisation that ends a block; a forward hook of that."""
-        # Not norm(…), which would call this hook again.
+        """Add the adapter before the final normalisation of a block; a forward hook of the normalisation."""
+        # norm(…) would call this hook again.
         output: Tensor = norm.forward(inputs[0] + self(normed))
         return output
 
     def after_layer(self, layer: nn.Module, inputs: tuple[Tensor], hidden: Tensor) -> Tensor:
-        """Add the adapter after a layer that normalises before its blocks; a forward hook of that."""
+        """Add the adapter after a layer with normalisation before its blocks; a forward hook of the layer."""
         added: Tensor = self(hidden)
         return hidden + added
 
@@ -104,20 +104,20 @@ class Coupling(nn.Module):
         return torch.cat([first, second + self.second(first)], dim=-1)
 
     def after_embeddings(self, embeddings: nn.Module, inputs: tuple[Any, ...], hidden: Tensor) -> Tensor:
-        """Transform the output of the embeddings; a forward hook of these."""
+        """Transform the output of the embeddings; a forward hook of the embeddings."""
         output: Tensor = self(hidden)
         return output
 
 
 def add_adapters(model: PreTrainedModel, settings: AdapterSettings) -> None:
-    """Freeze a model and add adapters, its only parameters with a gradient from then on.
+    """Freeze a model and add adapters; only these have gradients from then on.
 
-    They become children of the modules they follow, so that they move with the model, are among its parameters and
-    change no name of its weights. They are float32 whatever the model is.
+    They become children of the modules before them, so that they move with the model, are among its parameters and
+    change no name of its weights. They are always float32.
 
     Raises:
         InputError: the model has adapters already, or its feed-forward blocks were not found; the message lists
-            the modules that it has.
+            its modules.
     """
     if adapter_weights(model):
         raise InputError("the model has adapters already: choose one without, or train all weights of this one")
@@ -146,7 +146,7 @@ def adapter_weights(model: nn.Module) -> dict[str, Tensor]:
 
 
 def _feed_forward_ends(model: PreTrainedModel) -> list[nn.Module]:
-    """Find the modules after which adapters go, one a layer."""
+    """Find the modules before the adapters, one per layer."""
     modules = dict(model.named_modules())
     ends = [module for name, module in modules.items() if _NORM.fullmatch(name)]
     if not ends:
@@ -220,14 +220,14 @@ def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
 
 
 def base_digest(model: nn.Module) -> str:
-    """Digest a model's own weights, without its adapters and its pooler."""
+    """Compute the digest of a model's own weights, without its adapters and its pooler."""
     adapters = adapter_weights(model)
     own = {name: value for name, value in model.state_dict().items() if not name.startswith("pooler.")}
     return weights_digest({name: value for name, value in own.items() if name not in adapters})
 
 
 def weights_digest(weights: Mapping[str, Tensor]) -> str:
-    """Digest named weights; the same in float32 and bfloat16."""
+    """Compute the digest of named weights; the same in float32 and bfloat16."""
     digest = hashlib.blake2b(digest_size=16)
     for name, value in sorted(weights.items()):
         digest.update(f"{name} {tuple(value.shape)}\n".encode())

@@ -1,4 +1,4 @@
-"""Averaging the weights of encoders."""
+"""The average of the weights of encoders."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from nymlink.encode.model.torch_model import TorchModel
 def average(encoders: Sequence[str | Path], *, weights: Sequence[float] | None = None) -> TorchModel:
     """Average the weights of encoders.
 
-    The mean of an encoder before and after training keeps more of what it knew before (Wortsman et al., "Robust
+    The mean of an encoder before and after training keeps more of its former knowledge (Wortsman et al., "Robust
     fine-tuning of zero-shot models", CVPR 2022, section 3: WiSE-FT); the mean of several trainings of one encoder
-    is a model soup (Wortsman et al., ICML 2022). Encoders that were not trained from the same one have no useful
-    mean.
+    is a model soup (Wortsman et al., ICML 2022). Only trainings of the same encoder have a useful mean.
 
     Args:
         encoders: folders, or names of models on the hub or of an installed encoder; at least two. Pooling and
@@ -63,12 +62,12 @@ def _shares(count: int, weights: Sequence[float] | None) -> list[float]:
 
 
 def _floats(tensors: dict[str, torch.Tensor]) -> list[torch.Tensor]:
-    """Select the learned tensors; whole numbers (positions) are the same in all."""
+    """Select the learned tensors; integers (positions) are the same in all."""
     return [tensor for tensor in tensors.values() if tensor.is_floating_point()]
 
 
 def _difference(first: TorchModel, other: TorchModel) -> str | None:
-    """Name a difference of two encoders that makes their mean meaningless; ``None`` without one."""
+    """Name a difference that makes the mean of two encoders meaningless; ``None`` without one."""
     shapes = [[(name, tensor.shape) for name, tensor in model.state_dict().items()] for model in (first, other)]
     if shapes[0] != shapes[1]:
         return "their tensors"

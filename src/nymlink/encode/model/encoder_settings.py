@@ -1,7 +1,7 @@
-"""Settings of an encoder, and what a model may not ask for.
+"""Settings of an encoder, and checks of its files for harmful requests.
 
-transformers does what they ask: it runs Python files where ``auto_map`` names them, and loads or fetches another
-model where adapters of peft or a ``backbone`` name one.
+transformers follows such requests: it runs Python files named by ``auto_map``, and loads or fetches another model
+named by adapters of peft or a ``backbone``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COUNTED_FROM_PADDING: Final = frozenset(
     {"camembert", "data2vec-text", "ibert", "longformer", "mpnet", "roberta", "roberta-prelayernorm"}
     | {"xlm-roberta", "xlm-roberta-xl", "xmod"}
 )
-"""Model types that number positions from the padding id + 1 on, and so take fewer tokens than configured."""
+"""Model types with position numbers from the padding id + 1; they take fewer tokens than configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class ModelConfig:
     """The sizes of a model.
 
     Attributes:
-        vocabulary_size: how many token ids it knows.
-        pad_id: the id that shorter names of a batch are padded with.
-        longest: the most tokens it takes, special ones included; ``None`` for no limit.
+        vocabulary_size: number of token ids.
+        pad_id: the token id for padding.
+        longest: most tokens, special ones included; ``None`` for no limit.
         width: length of a vector of its last layer; ``None`` if the file does not give it.
     """
 
@@ -85,12 +85,12 @@ _READ: Final = frozenset({".bin", ".data", ".json", ".model", ".onnx", ".safeten
 
 
 def require_self_contained(folder: Path) -> None:
-    """Check that transformers can load a folder with its own code, from the folder's own files.
+    """Check that transformers can load a folder with its own code and the folder's own files.
 
-    To be called before transformers. Where ONNX Runtime runs a folder's graph, it is not needed.
+    Call it before transformers. ONNX Runtime does not need it to run a folder's graph.
 
     Raises:
-        InputError: a file asks for code, another model, or a file elsewhere; the message says which file.
+        InputError: a file asks for code, another model, or a file elsewhere; the message names the file.
     """
     if (path := folder / _ADAPTERS).is_file():
         base = read_json(path, dict).get("base_model_name_or_path")
@@ -99,7 +99,7 @@ def require_self_contained(folder: Path) -> None:
             "a model that they are merged into (merge_and_unload)",
             path=path,
         )
-    # Also those for single releases of transformers (config.4.0.0.json), which are read in their place.
+    # Also files for single releases of transformers (config.4.0.0.json), which replace the others.
     for path in sorted((*folder.glob("config*.json"), *folder.glob("tokenizer_config*.json"))):
         for key, value in _nested_items(read_json(path, object)):
             _require_harmless(key, value, path)
@@ -110,7 +110,7 @@ def require_self_contained(folder: Path) -> None:
 
 
 def require_own_files(folder: Path) -> None:
-    """Check that the files of a model, and those in its folders, are files, and in it.
+    """Check that all files of a model are regular files inside its folder.
 
     Raises:
         InputError: one is a link to a file outside, or a pipe or a device.
@@ -158,11 +158,7 @@ def _printable(value: object) -> str:
 
 
 def _require_harmless(key: str, value: Any, path: Path) -> None:
-    """Check that a setting asks for nothing that is refused.
-
-    Raises:
-        InputError: it does.
-    """
+    """Check that a setting requests nothing harmful."""
     match key, value:
         case "auto_map", code if code:
             refuse_code(code, path)
@@ -213,10 +209,10 @@ class EncoderSettings:
     """Settings of an encoder: preparation of names, and pooling of the network's output.
 
     Attributes:
-        pooling: the vector of a name: that of its first token in the last layer (``"cls"``, as SapBERT; not the
+        pooling: the vector of a name: the last layer's vector of its first token (``"cls"``, as SapBERT; not the
             pooler's), or the mean over its tokens (``"mean"``).
         max_length: the most tokens of a name, special ones included; longer names are cut.
-        lowercase: lower-case names before tokenising, whatever the tokenizer itself does.
+        lowercase: lower-case names before the tokenizer.
     """
 
     pooling: Pooling = "cls"
@@ -238,12 +234,12 @@ class EncoderSettings:
     ) -> EncoderSettings:
         """Read the settings of a model folder from its sentence-transformers files.
 
-        A folder without such files is a base model, used as SapBERT uses one: ``cls``, 25 tokens.
+        A folder without such files is a base model, used as in SapBERT: ``cls``, 25 tokens.
 
         Args:
             folder: a model folder, in the layout of any release of sentence-transformers, or without its files.
-            pooling: overrides what the folder says.
-            max_length: overrides what the folder says.
+            pooling: overrides the pooling of the folder.
+            max_length: overrides the length of the folder.
 
         Raises:
             InputError: a file is damaged or asks for another module or pooling, or ``max_length`` is more than the
@@ -258,13 +254,9 @@ class EncoderSettings:
         return cls(**own | {"max_length": max_length} | ({"pooling": pooling} if pooling else {}))
 
     def write(self, folder: Path, *, width: int) -> None:
-        """Write the files with which sentence-transformers makes the same unit vectors.
+        """Write files that make sentence-transformers give the same unit vectors.
 
-        They have the layout of its releases 2 to 5, which later ones read too.
-
-        Args:
-            folder: a model folder.
-            width: the length of a vector.
+        They have the layout of its releases 2 to 5; later ones read it too.
         """
         modules = [("", "Transformer"), (_POOLING, "Pooling"), ("2_Normalize", "Normalize")]
         write_json(

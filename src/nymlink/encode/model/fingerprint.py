@@ -16,20 +16,18 @@ from nymlink.encode.model.encoder_settings import EncoderSettings, read_json, re
 from nymlink.encode.model.folder import weight_files
 
 _IGNORED: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
-"""Keys of ``config.json`` that change no vector: where a model comes from, and how its weights were stored."""
+"""Keys of ``config.json`` without effect on vectors: the origin of a model, and the storage of its weights."""
 
 _VERSION: Final = 2
-"""Increased where nymlink makes other vectors of the same files: since 2, zeros for names without known tokens."""
+"""Increased when nymlink makes other vectors from the same files: since 2, zeros for names without known tokens.
+"""
 
 
 class FileSnapshot:
-    """A note of files before they are loaded, so that their digest can be computed later.
+    """The state of files before loading, for a later digest.
 
-    To digest large files takes seconds, and waits until somebody needs it. By then they may have been replaced:
-    the digest of other files must not be taken for theirs.
-
-    Args:
-        files: to be loaded after this.
+    Digests of large files take seconds, and are computed only when needed. Files that were replaced after loading
+    are an error, because their digest would be wrong.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -53,10 +51,7 @@ class FileSnapshot:
 
 
 class ModelSnapshot:
-    """A note of a model folder's weights and configuration before it is loaded.
-
-    Args:
-        folder: to be loaded after this.
+    """The state of a model folder's weights and configuration before loading.
 
     Raises:
         InputError: the folder has no weights, or its configuration is damaged.
@@ -67,7 +62,7 @@ class ModelSnapshot:
         self._config = relevant_config(read_json(folder / "config.json", dict))
 
     def digest(self) -> str:
-        """Compute one hex digest of both: with another number of heads, equal weights are another model.
+        """Compute one hex digest of both: equal weights with another number of heads are another model.
 
         Raises:
             InputError: the weights have changed since.
@@ -76,7 +71,7 @@ class ModelSnapshot:
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """Note size, time and inode of a file, which tell a replaced one; ``None`` if there is none."""
+    """Return size, time and inode of a file, which show a replacement; ``None`` if there is none."""
     try:
         status = file.stat()
     except OSError:
@@ -85,15 +80,15 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 
 
 def relevant_config(config: Mapping[str, Any]) -> str:
-    """Select what a model's vectors depend on in its configuration; as JSON."""
+    """Select the parts of a configuration that affect vectors; as JSON."""
     return json.dumps({key: value for key, value in config.items() if key not in _IGNORED}, sort_keys=True)
 
 
 def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, precision: str) -> str:
     """Compute the fingerprint of an encoder: 64 hex digits.
 
-    fp32, bf16 and fp16 count as one, because their vectors of a name hardly differ (cosines above 0.999): what a
-    GPU encoded can be searched on a CPU. int8 differs more, and counts as another encoder.
+    fp32, bf16 and fp16 count as one, because their vectors of a name hardly differ (cosines above 0.999): a CPU
+    can search vectors made by a GPU. int8 differs more, and counts as another encoder.
 
     Args:
         weights: digest of the network: of its weights and configuration, or of its graph.
@@ -116,12 +111,12 @@ FORMAT: Final = 2
 
 
 def check_saved(folder: Path) -> None:
-    """Check that a model's files are its own, and, where nymlink wrote it, complete and undamaged.
+    """Check that a model's files are inside its folder and, if nymlink wrote them, complete and undamaged.
 
-    Not for a model on the hub: only some of its files are fetched, and they are checked then.
+    Not for models of the hub: only some of their files are fetched, and checked then.
 
     Raises:
-        InputError: a file is a link to one outside of the folder, or no file but a pipe or a device.
+        InputError: a file is a link out of the folder, a pipe or a device.
         StoreError: a file is missing or damaged, or the folder is of another kind or version.
     """
     require_own_files(folder)
@@ -130,6 +125,6 @@ def check_saved(folder: Path) -> None:
 
 
 def export_notes(folder: Path) -> dict[str, Any]:
-    """Read what was noted when a folder was exported to ONNX; empty for other folders."""
+    """Read the notes of an export to ONNX; empty for other folders."""
     manifest = read_json(folder / MANIFEST, dict) if (folder / MANIFEST).is_file() else {}
     return dict(manifest.get("export") or {})

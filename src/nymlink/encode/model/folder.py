@@ -1,6 +1,6 @@
-"""Folders of encoders: by path, by name of a package, or of the hub.
+"""Folders of encoders: by path, by name of a package, or on the hub.
 
-A package offers an encoder by an entry point that is the path of a model folder::
+A package offers an encoder by an entry point with the path of a model folder::
 
     [project.entry-points."nymlink.encoders"]
     my-encoder = "my_package:FOLDER"
@@ -31,16 +31,16 @@ FOLDER: Final = Path(__file__).parents[2] / "models" / MINI
 ENCODERS: Final[Registry[Path]] = Registry("nymlink.encoders", noun="encoder")
 
 XL_MINI: Final = "nymlink-xl-mini"
-"""Name of nymlink's encoder of many languages."""
+"""Name of nymlink's multilingual encoder."""
 
 _EXTRAS: Final = {XL_MINI: "xl"}
 """Encoders of nymlink in packages of their own, and the extras that install them."""
 
 
 def installed(name: str | Path) -> Path | None:
-    """Find the folder of an encoder that an installed package carries; ``None`` for other names.
+    """Find the folder of an encoder in an installed package; ``None`` for other names.
 
-    A folder of the user's with that name is given as a ``Path``, or with ``./`` before it.
+    A folder with the same name is given as a ``Path``, or with ``./`` before it.
 
     Raises:
         MissingExtraError: it is an encoder of nymlink whose package is not installed.
@@ -62,7 +62,7 @@ def installed(name: str | Path) -> Path | None:
 
 
 def installed_digest(name: str) -> str:
-    """Compute a digest of the release of an installed encoder and what is beside it, without reading weights."""
+    """Compute a digest of the release of an installed encoder and the files beside it, without reading weights."""
     beside = (file for file in (ranker_file(name), calibration_file(name)) if file.is_file())
     files = (_folder(name) / MANIFEST, *beside)
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
@@ -71,11 +71,10 @@ def installed_digest(name: str) -> str:
 def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] | None:
     """Read the calibration of an installed encoder, as JSON values; ``None`` if it has none.
 
-    It is for indexes with default settings, and read by
-    :meth:`nymlink.linking.calibration.Calibration.from_dict`.
+    It is for indexes with default settings; see :meth:`nymlink.linking.calibration.Calibration.from_dict`.
 
     Args:
-        name: where the encoder was loaded from; ``None`` for one made in memory.
+        name: origin of the encoder; ``None`` if it was made in memory.
         fingerprint: of the encoder: with other settings it gives other vectors, and needs another calibration.
     """
     return _read_beside(name, "calibration", fingerprint)
@@ -84,22 +83,22 @@ def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] 
 def installed_ranker(name: str | None, fingerprint: str) -> dict[str, Any] | None:
     """Read the ranker of an installed encoder, as JSON values; ``None`` if it has none.
 
-    It is for indexes with default settings. :meth:`nymlink.rank.ranker.Ranker.from_dict` reads it.
+    It is for indexes with default settings; see :meth:`nymlink.rank.ranker.Ranker.from_dict`.
 
     Args:
-        name: where the encoder was loaded from; ``None`` for one made in memory.
+        name: origin of the encoder; ``None`` if it was made in memory.
         fingerprint: of the encoder: with other vectors it needs another ranker.
     """
     return _read_beside(name, "ranker", fingerprint)
 
 
 def calibration_file(name: str) -> Path:
-    """Path of the calibration of an installed encoder: its fingerprint, what it was fitted to, and its values."""
+    """Path of the calibration of an installed encoder: its fingerprint, origin and values."""
     return _beside(name, "calibration")
 
 
 def ranker_file(name: str) -> Path:
-    """Path of the ranker of an installed encoder: its fingerprint, what it learned from, and its trees."""
+    """Path of the ranker of an installed encoder: its fingerprint, origin and trees."""
     return _beside(name, "ranker")
 
 
@@ -117,11 +116,7 @@ def _beside(name: str, what: str) -> Path:
 
 
 def _folder(name: str) -> Path:
-    """Find the folder of an encoder that must be installed.
-
-    Raises:
-        UnknownNameError: it is not.
-    """
+    """Find the folder of an encoder that must be installed."""
     return installed(name) or ENCODERS.get(name)
 
 
@@ -132,18 +127,18 @@ WEIGHTS: Final = ("*.safetensors", "*.bin")
 """Patterns of the weight files that torch reads; the first is preferred."""
 
 INT8: Final = "onnx/model_int8.onnx"
-"""An int8 graph: torch reads it where a folder has no float weights (:mod:`nymlink.encode.quantise`)."""
+"""An int8 graph, which torch reads in folders without float weights (:mod:`nymlink.encode.quantise`)."""
 
 ADAPTERS: Final = "adapters"
-"""The folder of an encoder that holds its adapters (:mod:`nymlink.encode.model.adapters`)."""
+"""The folder of the adapters of an encoder (:mod:`nymlink.encode.model.adapters`)."""
 
 
 def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
-    """Find the folder of a model, fetched from the hub if need be.
+    """Find the folder of a model, fetched from the hub if necessary.
 
     Args:
         name: the name of an installed encoder, a folder, or that of a model on the hub; a ``Path`` is a folder.
-        weights: patterns of weight files: from the hub, those of the first pattern that matches any are fetched.
+        weights: patterns of weight files; from the hub, only files of the first matching pattern are fetched.
 
     Raises:
         InputError: there is no such folder, and no such model could be fetched from the hub.
@@ -156,11 +151,11 @@ def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
     if folder.exists():
         raise InputError("this is a file: give a folder, or the name of a model on the hub", path=folder)
     if isinstance(name, Path):
-        # A missing part of a re-ranker must not be looked for on the hub.
+        # A missing part of a re-ranker must not be searched on the hub.
         raise InputError("no such folder", path=folder)
     fetched = _fetch(str(name), _LIGHT)
     for pattern in weights:
-        # Even where some are in the hub's cache: a fetch may have been interrupted.
+        # Fetch again if some files are in the hub's cache: an earlier fetch may have been interrupted.
         if any(_fetch(str(name), (pattern,)).glob(pattern)):
             return fetched
     return fetched
@@ -194,12 +189,11 @@ def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
 
 
 def _reason(error: Exception) -> str:
-    """Take the first line of an error's message, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """List the files that torch reads a model's weights from, those of its adapters included.
+    """List the files of a model's weights for torch, including its adapters.
 
     Raises:
         InputError: there are none.

@@ -1,4 +1,4 @@
-"""Names as token ids, and the batches they are encoded in."""
+"""Token ids of names, and their batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Tokens:
     Attributes:
         ids: int32 (sum of lengths): special tokens included.
         offsets: int64 (N + 1): name ``n`` is ``ids[offsets[n]:offsets[n + 1]]``.
-        truncated: how many names were cut.
+        truncated: number of names that were cut.
     """
 
     ids: npt.NDArray[np.int32]
@@ -50,8 +50,8 @@ class Tokens:
         """Pad the ids of some names to the length of the longest of them.
 
         Args:
-            rows: int64 (B): which names.
-            pad_id: the id that fills the rows of shorter names.
+            rows: int64 (B): the names.
+            pad_id: the token id for padding.
 
         Returns:
             int64 (B, T): ids, and int64 (B, T): 1 for a real token, 0 for padding.
@@ -64,14 +64,14 @@ class Tokens:
 
 
 def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
-    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` set.
+    """Tokenise names, cut to the length set by :func:`~nymlink.encode.model.tokenizer.load_tokenizer`.
 
     Raises:
-        InputError: the tokenizer fails, as one whose patterns explode.
+        InputError: the tokenizer fails, for example by patterns of exponential cost.
     """
     try:
         encodings = tokenizer.encode_batch_fast([_without_surrogates(name) for name in names])
-    # What the library panics with is no Exception, and has no public name. Its message may quote a text.
+    # A panic of the library is no Exception, and has no public name. Its message may quote a text.
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
             raise
@@ -82,7 +82,7 @@ def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
     ids = [encoding.ids for encoding in encodings]
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    # Names that were cut overflow, and have the greatest length: only these need to be asked.
+    # Cut names overflow, and have the greatest length: only these need a check.
     longest = np.flatnonzero(lengths == lengths.max(initial=0)).tolist()
     truncated = sum(bool(encodings[at].overflowing) for at in longest)
     try:
@@ -98,12 +98,12 @@ def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
 def plan_batches(lengths: npt.NDArray[np.int64], *, budget: int, padding: float = 0.0) -> Iterator[Rows]:
     """Group names of similar length into batches, the longest first.
 
-    Longest first, so that too little memory is noticed at once.
+    Longest first, so that a lack of memory is noticed at once.
 
     Args:
         lengths: int64 (N): tokens of each name.
         budget: the most tokens of a batch, padding included (but never less than one name).
-        padding: the share of a batch that may be padding: 0 puts only names of equal length together.
+        padding: largest share of padding in a batch: 0 puts only names of equal length together.
 
     Yields:
         int64 (B): the names of a batch; each name is in one of them.
@@ -122,5 +122,5 @@ def plan_batches(lengths: npt.NDArray[np.int64], *, budget: int, padding: float 
 
 
 def _without_surrogates(name: str) -> str:
-    """Replace the lone surrogates that undecodable input leaves: the tokenizers library accepts none."""
+    """Replace the lone surrogates of undecodable input: the tokenizers library accepts none."""
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")

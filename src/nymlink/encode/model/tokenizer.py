@@ -1,4 +1,4 @@
-"""The tokenizer of an encoder: its file, checked before it is loaded, and the scripts that it knows."""
+"""The tokenizer of an encoder: checks before loading, and its known scripts."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ from nymlink.encode.model.token_batches import tokenise
 from nymlink.text.normalise import HAN, KANA, LATIN, main_script
 
 _PIECES: Final = 100
-"""Pieces of several letters that a script has at least which is known. Of bert-base-uncased, which was trained on
-English and has the single letters of most scripts, Cyrillic has 8, no other one more."""
+"""Fewest pieces of several letters in a known script. bert-base-uncased was trained on English and has the single
+letters of most scripts, and at most 8 such pieces of another script (Cyrillic).
+"""
 
 _CHARACTERS: Final = 1000
-"""Chinese characters at least, which are words by themselves; that of English has 250."""
+"""Fewest Chinese characters, each a word by itself, of a known script; the tokenizer of English has 250."""
 
 
 def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
-    """Collect the scripts in which a tokenizer has pieces of words, not letters alone.
+    """Collect the scripts in which a tokenizer has pieces of words, not only letters.
 
-    Japanese kana are one script here: where pieces of one of them are known, so is the other. Latin is taken to be
-    known to any encoder of names.
+    Japanese kana are one script here: a tokenizer with pieces of one of them knows both. Latin always counts as
+    known.
     """
     decoder = tokenizer.decoder
     pieces: Counter[str] = Counter()
     characters: set[str] = set()
     for piece in tokenizer.get_vocab(with_added_tokens=False):
-        # Tokenizers of bytes write each byte as a letter of its own.
+        # Tokenizers of bytes write each byte as a letter.
         text = decoder.decode([piece]) if isinstance(decoder, ByteLevel) else piece
         script = main_script(text)
         letters = sum(map(str.isalpha, text))
@@ -60,16 +61,17 @@ def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
 
 
 _GROWTH: Final = 64
-"""Characters that all replacements together may make of one; those of published models make at most three."""
+"""Most characters that all replacements together may make of one; published models make at most three."""
 _LONGEST_WORD: Final = 1000
-"""Characters of a word that is divided into pieces: the time grows with their cube. Published models have 100."""
+"""Most characters of a word for splitting into pieces: the time grows with their cube. Published models have 100.
+"""
 
 
 def require_harmless(path: Path) -> None:
-    """Check the file of a tokenizer, before the library reads it.
+    """Check the file of a tokenizer before the library reads it.
 
     Raises:
-        InputError: it is no JSON object, or asks for something that harms its reader.
+        InputError: it is no JSON object, or contains a harmful request.
     """
     tokenizer = read_json(path, dict)
     growth = 1
@@ -105,7 +107,7 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_whole(packed: Any) -> bool:
-    """Tell whether a map of SentencePiece is whole: the size of its tree in 4 bytes, the tree, texts."""
+    """Whether a map of SentencePiece is whole: the size of its tree in 4 bytes, the tree, texts."""
     try:
         data = base64.b64decode(packed, validate=True)
         (size,) = struct.unpack_from("<I", data)
@@ -128,7 +130,7 @@ def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
     """Load the tokenizer of a folder, set to cut names to the settings' length and not to pad.
 
     Raises:
-        InputError: the folder has none, a damaged one, or one that knows more tokens than the model.
+        InputError: the folder has none, a damaged one, or one with more tokens than the model.
         MissingExtraError: it is in an old format that only transformers reads.
     """
     path = folder / _FILE
@@ -142,10 +144,10 @@ def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
     else:
         tokenizer = _load_old_tokenizer(folder)
     config = ModelConfig.read(folder)
-    # Before the first text: a file may ask for padding without end.
+    # Before the first text: a file may ask for endless padding.
     tokenizer.no_padding()
     try:
-        # Of an empty text, those that are put around each.
+        # An empty text has only the tokens placed around each text.
         around = tokenise(tokenizer, [""]).ids.tolist()
     except InputError as error:
         raise InputError(error.message, path=folder) from error
@@ -164,7 +166,7 @@ def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
 
 
 def _short(error: Exception) -> str:
-    """Format an error of the library, which may quote a whole file."""
+    """Shorten an error of the library, which may quote a whole file."""
     text = str(error)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
@@ -172,13 +174,13 @@ def _short(error: Exception) -> str:
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, max_length: int, special: dict[str, str]) -> None:
     """Write a tokenizer so that transformers loads it unchanged.
 
-    The tokenizer classes of single model families would be built from the words alone, without this one's
+    The tokenizer classes of single model families would use the words alone, without this tokenizer's
     normalisation.
 
     Args:
         tokenizer: the tokenizer.
         folder: a model folder.
-        max_length: the number of tokens that transformers cuts to.
+        max_length: most tokens of a name in transformers.
         special: role → token (see :func:`special_tokens`); padding needs at least ``pad_token``.
     """
     tokenizer.save(str(folder / _FILE))
@@ -206,9 +208,9 @@ def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
 
 
 def uninformative_tokens(tokenizer: Tokenizer) -> frozenset[int]:
-    """Collect the ids of special tokens that are put around each name, and of the unknown token.
+    """Collect the ids of the special tokens placed around each name, and of the unknown token.
 
-    A tokenizer that knows all bytes has no unknown token.
+    A tokenizer of bytes has no unknown token.
     """
     if isinstance(tokenizer.model, Unigram):
         # This kind gives the id of its unknown token only as JSON.
@@ -220,7 +222,7 @@ def uninformative_tokens(tokenizer: Tokenizer) -> frozenset[int]:
 
 
 def _load_old_tokenizer(folder: Path) -> Tokenizer:
-    """Load a tokenizer from a word list: models older than the tokenizers library have one."""
+    """Load a tokenizer from a word list, the format of models older than the tokenizers library."""
     if not any(any(folder.glob(pattern)) for pattern in ("vocab.*", "*.model")):
         raise InputError(f"the model has no tokenizer ({_FILE})", path=folder)
     try:

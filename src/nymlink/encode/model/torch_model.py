@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Let transformers print nothing but errors, and ask nothing.
+    """Suppress all output of transformers except errors, and its questions.
 
-    Its question, whether to run code of a model, would read the answer from standard input, where mentions are.
+    It would ask whether to run code of a model, and read the answer from standard input, which contains mentions.
     """
     from transformers import dynamic_module_utils
     from transformers.utils import logging
@@ -63,12 +63,12 @@ Attention = Literal["eager", "sdpa"]
 
 
 class TorchModel(nn.Module):
-    """Encode token ids as one vector a name.
+    """Encode token ids as one vector per name.
 
     Args:
         transformer: any encoder of transformers; its pooler, if it has one, is dropped.
         tokenizer: its tokenizer, set to cut names.
-        settings: the pooling, and the length that names are cut to.
+        settings: pooling and most tokens of a name.
         special: the special tokens by role, for :meth:`write`.
         adapters: settings of the transformer's adapters; ``None`` if it has none.
     """
@@ -104,14 +104,14 @@ class TorchModel(nn.Module):
 
         Args:
             name_or_folder: a folder, or the name of a model on the hub, or of an installed encoder.
-            pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
-            max_length: overrides what the folder says.
-            attention: how attention is computed, where the model leaves the choice; see :func:`attention_on`.
+            pooling: overrides the pooling of the folder (see :meth:`EncoderSettings.read`).
+            max_length: overrides the length of the folder.
+            attention: implementation of attention, if the model leaves the choice; see :func:`attention_on`.
 
         Raises:
             InputError: there is no such model, it is not an encoder, or its files are damaged or do not belong
                 together.
-            StoreError: a file of an encoder that nymlink wrote is damaged; or its adapters are, or were trained on
+            StoreError: a file of an encoder written by nymlink is damaged; or its adapters are, or were trained on
                 other weights.
         """
         folder = model_folder(name_or_folder, weights=WEIGHTS)
@@ -121,7 +121,7 @@ class TorchModel(nn.Module):
         tokenizer = load_tokenizer(folder, settings)
         transformer = _load_transformer(folder, attention)
         adapters = load_adapters(transformer, folder / ADAPTERS) if (folder / ADAPTERS).is_dir() else None
-        # Adding adapters froze the other weights: which of them are trained further is for the caller to choose.
+        # Adding adapters froze the other weights; the caller decides which weights to train.
         transformer.requires_grad_(True)
         special = special_tokens(folder, tokenizer)
         return cls(transformer, tokenizer, settings, special=special, adapters=adapters).eval()
@@ -133,7 +133,7 @@ class TorchModel(nn.Module):
 
     @property
     def pad_id(self) -> int:
-        """Id that shorter names of a batch are padded with."""
+        """Token id for padding."""
         return int(self.transformer.config.pad_token_id or 0)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
@@ -160,9 +160,9 @@ class TorchModel(nn.Module):
         self._adapters = settings
 
     def write(self, folder: Path) -> None:
-        """Write weights, tokenizer and settings as transformers and sentence-transformers load them.
+        """Write weights, tokenizer and settings for transformers and sentence-transformers.
 
-        Neither knows adapters, which go into a folder of their own: they load the model without.
+        Both load the model without its adapters, which go into a folder of their own.
         """
         adapters = adapter_weights(self.transformer)
         own = {name: value for name, value in self.transformer.state_dict().items() if name not in adapters}
@@ -182,7 +182,7 @@ class TorchModel(nn.Module):
         """Write the model (see :meth:`write`) to a folder, atomically, with a manifest.
 
         Args:
-            folder: where it goes; an encoder that nymlink saved there before is replaced.
+            folder: the target; an encoder saved there by nymlink is replaced.
 
         Raises:
             OutputError: something else is there, or it cannot be written.
@@ -198,7 +198,7 @@ def attention_on(device: str) -> Attention:
 
 
 def has_bf16(device: str) -> bool:
-    """Tell whether a device multiplies bf16 in hardware: elsewhere fp32 is faster."""
+    """Whether a device multiplies bf16 in hardware: elsewhere fp32 is faster."""
     if torch.device(device).type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     capabilities = torch.cpu.get_capabilities()
@@ -226,7 +226,7 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
             output_loading_info=True,
             trust_remote_code=False,
             local_files_only=True,
-            # From pickles, tensors alone.
+            # Read only tensors from pickles.
             weights_only=True,
         )
     missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
@@ -240,11 +240,7 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
 
 
 def _dequantised(folder: Path, file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
-    """Build a model with the weights of a graph in int8.
-
-    Raises:
-        InputError: some weights have no name in the graph, as those of a model without biases, or with equal ones.
-    """
+    """Build a model with the weights of a graph in int8."""
     weights = {name: torch.from_numpy(value) for name, value in float_weights(file).items()}
     with _loading(folder):
         # transformers has no types for this method.
@@ -268,7 +264,7 @@ def _loading(folder: Path) -> Iterator[None]:
         with quiet_transformers():
             yield
     except UnpicklingError as error:
-        # The message of torch advises to run it.
+        # torch's own message recommends to run the code.
         raise InputError(
             "its weights are a pickle that is damaged or contains code, which nymlink does not run: get them as "
             "safetensors",
@@ -281,11 +277,7 @@ def _loading(folder: Path) -> Iterator[None]:
 
 
 def _require_encoder(config: PretrainedConfig, folder: Path) -> None:
-    """Check that every token of a model attends to all others.
-
-    Raises:
-        InputError: it generates text (as T5), or its tokens attend only to those before them (as GPT-2).
-    """
+    """Check that every token of a model attends to all others."""
     kind = config.model_type
     causal = kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if config.is_encoder_decoder or causal or getattr(config, "is_decoder", False):
@@ -296,13 +288,13 @@ def _require_encoder(config: PretrainedConfig, folder: Path) -> None:
 
 
 class PackedLinear(nn.Module):
-    """A linear layer that is faster, on a CPU and without gradients.
+    """A faster linear layer for CPUs without gradients.
 
-    torch reorders the weights to oneDNN's layout for every product anew; this layer does it once, as
-    ``torch.compile`` does with frozen weights.
+    torch reorders the weights to oneDNN's layout for every product; this layer does it once, as ``torch.compile``
+    does with frozen weights.
 
     Args:
-        linear: the layer; its weights stay as they are.
+        linear: the layer; its weights stay unchanged.
     """
 
     def __init__(self, linear: nn.Linear) -> None:
@@ -317,7 +309,7 @@ class PackedLinear(nn.Module):
 
 
 def pack(model: nn.Module) -> None:
-    """Replace the linear layers of a model on a CPU, where torch has oneDNN; it cannot be trained afterwards."""
+    """Replace the linear layers of a model on a CPU if torch has oneDNN; it cannot be trained afterwards."""
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return
     for module in list(model.modules()):

@@ -1,4 +1,4 @@
-"""Approximate search with faiss: graphs and IVF indexes, and how many cells of these a search probes.
+"""Approximate search with faiss: graphs and IVF indexes, and the number of cells that a search probes.
 
 HNSW: Malkov & Yashunin, "Efficient and Robust Approximate Nearest Neighbor Search Using Hierarchical Navigable
 Small World Graphs" (TPAMI 2020). IVF and PQ: Jégou, Douze & Schmid, "Product Quantization for Nearest Neighbor
@@ -22,28 +22,30 @@ from nymlink.index.dense.exact import nearest
 from nymlink.index.hits import Rows
 
 PROBED: Final = 8
-"""Cells probed at least, where there are so many."""
+"""Fewest probed cells, if there are so many."""
 
 _TARGET: Final = 0.975
-"""Recall that is looked for."""
+"""Recall to reach."""
 
 _MOVED: Final = 2.0
-"""Length of what is added to the unit vector of a name to ask for it: the cosine of both is then 0.45. Mentions
-are farther from their neighbours than names are from theirs: in 128 of the 536 cells of MEDIC 97.6 % of the
-neighbours of names are found, 96.6 % of those of mentions, and 97.1 % of those of names moved so; in 128 of the
-2,000 cells of a million names 99.9, 97.6 and 96.4 %."""
+"""Length of the noise added to the unit vector of a name to make a query of cosine 0.45 with it. Mentions are
+farther from their neighbours than names: in 128 of the 536 cells of MEDIC 97.6 % of the neighbours of names are
+found, 96.6 % of mentions, and 97.1 % of names with noise; in 128 of the 2,000 cells of a million names 99.9, 97.6
+and 96.4 %.
+"""
 
 _GAIN: Final = 0.002
-"""Where twice the cells find less than this share more, the codes lose neighbours, not the cells."""
+"""Smallest gain of recall by twice the cells; below it, the codes lose neighbours, not the cells."""
 
 NEIGHBOURS: Final = 20
-"""Neighbours that are looked for."""
+"""Neighbours of each sampled vector."""
 
 _PROBED_SAMPLE: Final = 256
-"""Vectors whose neighbours are looked for: a standard error of recall of about half a percent or less."""
+"""Sampled vectors: the standard error of recall is about half a percent or less."""
 
 _PROBING_SEED: Final = 1
-"""Not that of :meth:`nymlink.index.dense.dense_search.DenseSearch.recall`, which measures what was chosen here."""
+"""Differs from the seed of :meth:`nymlink.index.dense.dense_search.DenseSearch.recall`, which measures the result.
+"""
 
 
 def fewest_probes(search: Callable[[Vectors, int], Rows], vectors: HalfVectors, *, cells: int) -> int:
@@ -51,8 +53,8 @@ def fewest_probes(search: Callable[[Vectors, int], Rows], vectors: HalfVectors, 
 
     Args:
         search: finds entries of queries, float32 (Q, D), in a number of cells: int32 (Q, any).
-        vectors: float16 (E, D): what is searched. All are compared with the sample, a block at a time.
-        cells: how many there are.
+        vectors: float16 (E, D): the searched vectors. All are compared with the sample, a block at a time.
+        cells: number of all cells.
 
     Returns:
         A number of cells, at most all.
@@ -79,11 +81,11 @@ EXACT_NEIGHBOURS: Final = "exact"
 """Kind of dense search that always finds the nearest entries, without faiss."""
 
 MOST_EXACT: Final = 1_000_000
-"""Entries that exact search answers a query about in some thirty milliseconds; of more, an approximate search is
-to be preferred."""
+"""Entries that exact search compares in some thirty milliseconds per query; above, approximate search is better.
+"""
 
 MARGIN: Final = 16
-"""Entries fetched beyond those that are wanted: their vectors in float32 order the hits in the end."""
+"""Entries fetched beyond k: their vectors in float32 decide the final order."""
 
 _LINKS: Final = 32
 """HNSW: links of each entry (M)."""
@@ -92,11 +94,10 @@ _EF: Final = 128
 """HNSW: size of the candidate list in building (efConstruction) and in searching (efSearch)."""
 
 _REFINED: Final = 4
-"""IVF-PQ: entries fetched for each that is wanted, because their distances are approximate: their exact vectors
-then decide."""
+"""IVF-PQ: entries fetched per wanted one. Their distances are approximate; exact vectors decide."""
 
 _FEWEST: Final = 256
-"""IVF-PQ: fewest vectors that it is trained on."""
+"""IVF-PQ: fewest vectors for training."""
 
 _TRAINING: Final = 40
 """IVF-PQ: training vectors for each cell centre."""
@@ -105,14 +106,15 @@ _ROUNDS: Final = 10
 """IVF-PQ: rounds of k-means."""
 
 _PART: Final = 2
-"""IVF-PQ: coordinates of a part, which has a code of 4 bits. A code of 8 bits for four coordinates takes as
-much room and is slower to compare: these are looked up in registers (André, Kermarrec & Le Scouarnec 2017)."""
+"""IVF-PQ: coordinates per code of 4 bits. A code of 8 bits for four coordinates takes as much room and is slower
+to compare: 4-bit codes are looked up in registers (André, Kermarrec & Le Scouarnec 2017).
+"""
 
 _ADDED: Final = 1 << 14
 """Vectors converted to float32 and added at a time."""
 
 _SAMPLE: Final = 1 << 14
-"""IVF-PQ: vectors that it is trained on, where there are so many."""
+"""IVF-PQ: most vectors for training."""
 
 _SEED: Final = 0
 
@@ -120,13 +122,13 @@ _SEED: Final = 0
 class FaissIndex:
     """A faiss index over the vectors of entries: a :class:`~nymlink.index.stores.vector_store.Store`.
 
-    faiss is imported when it is first needed. A graph that several threads build differs a little each time; once
-    built, it gives the same hits for the same query.
+    faiss is imported when it is first needed. A graph built by several threads differs a little each time; a built
+    graph always gives the same hits for the same query.
 
     Args:
         kind: one of :data:`KINDS`.
-        index: the faiss index, or the file it is in.
-        count: how many entries it holds.
+        index: the faiss index, or its file.
+        count: number of its entries.
     """
 
     FILES: ClassVar[tuple[str, ...]] = ("neighbours.faiss",)
@@ -157,7 +159,7 @@ class FaissIndex:
             index.add(vectors[start : start + _ADDED].astype(np.float32))
         built = cls(kind, index, len(vectors))
         if kind == "ivf-pq":
-            # faiss keeps it in its file.
+            # faiss stores the setting in its file.
             index.nprobe = fewest_probes(built._search_cells, vectors, cells=index.nlist)
         return built
 
@@ -182,7 +184,7 @@ class FaissIndex:
         return np.asarray(rows, np.int32)
 
     def _search_cells(self, queries: Vectors, probes: int, *, k: int = NEIGHBOURS + MARGIN) -> Rows:
-        """Find entries in a number of cells, some for each that is wanted."""
+        """Find entries in a number of cells, several per wanted entry."""
         settings = _faiss().SearchParametersIVF(nprobe=probes)
         fetched = min(k * _REFINED, max(self._count, k))
         _, rows = self._index.search(np.ascontiguousarray(queries), fetched, params=settings)
@@ -223,7 +225,7 @@ class FaissIndex:
                 f"holds {index.ntotal} vectors, not {self._count}: build the index again", path=self._source
             )
         if self.kind == "ivf-pq" and index.nprobe < min(PROBED, index.nlist):
-            # It would be searched with hardly any recall.
+            # With another number, recall would be close to zero.
             raise StoreError("does not say how many cells to probe: build the index again", path=self._source)
         return index
 
@@ -233,7 +235,7 @@ def check_kind(kind: str, *, count: int | None = None) -> None:
 
     Args:
         kind: ``"exact"``, or one of :data:`KINDS`.
-        count: how many entries are to be searched, where that is known.
+        count: number of entries, if known.
 
     Raises:
         UnknownNameError: there is no such kind; the message lists the known ones.
@@ -258,7 +260,6 @@ def _faiss() -> Any:
 
 
 def _hnsw(faiss: Any, vectors: HalfVectors) -> Any:
-    """Make an empty HNSW index of float16 vectors."""
     index = faiss.index_factory(vectors.shape[1], f"HNSW{_LINKS}_SQfp16", faiss.METRIC_INNER_PRODUCT)
     index.hnsw.efConstruction = _EF
     return index
@@ -283,4 +284,4 @@ def _ivf_pq(faiss: Any, vectors: HalfVectors) -> Any:
 KINDS: Final[Mapping[str, Callable[[Any, HalfVectors], Any]]] = MappingProxyType(
     {"hnsw": _hnsw, "ivf-pq": _ivf_pq}
 )
-"""Kind → function that makes an empty index, trained where that is needed."""
+"""Kind → function that makes an empty index, trained if necessary."""

@@ -1,4 +1,4 @@
-"""Dense search: find the entries whose vectors have the highest cosine with that of the query."""
+"""Dense search: find the entries whose vectors have the highest cosine with the query's vector."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from nymlink.encode.cached_vectors import EmbeddingCache
 
 _ENCODED: Final = 1 << 16
-"""Entries encoded at a time: bounds the memory of their vectors as float32, 100 MB."""
+"""Entries encoded at a time: their float32 vectors take at most 100 MB."""
 
 _SCORED: Final = 1 << 13
-"""Entries scored at a time: bounds the memory where a query has to be compared with most entries."""
+"""Entries scored at a time; bounds the memory for queries compared with most entries."""
 
 _FILE: Final = "vectors"
 
@@ -45,7 +45,7 @@ class NameEncoder(Protocol):
     def encode(
         self, names: Sequence[str], *, cache: EmbeddingCache | None = None, progress: bool = False
     ) -> Vectors:
-        """Encode N names as unit vectors, float32 (N, D), by way of the cache if there is one."""
+        """Encode N names as unit vectors, float32 (N, D), through the cache if given."""
         ...
 
 
@@ -54,10 +54,10 @@ class DenseSearch:
 
     Args:
         entries: E entries.
-        encoder: encodes queries; it has encoded the entries.
+        encoder: encodes queries; the same as for the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
-        store: finds entries near a vector; if ``None``, all vectors here are searched.
-        int8_codes: of the vectors; they make that faster.
+        store: finds candidates near a vector; if ``None``, all vectors are compared.
+        int8_codes: of the vectors, for faster comparison.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class DenseSearch:
         Args:
             entries: E entries.
             encoder: encodes them and, later, queries.
-            directory: a new directory, to which the search is written as by :meth:`save`, but with one block of
-                vectors in memory at a time. If ``None``, all is in memory.
+            directory: a new directory for the search, written as by :meth:`save`, but with one block of vectors in
+                memory at a time. If ``None``, all is in memory.
             kind: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
-            store: server that is to search the vectors, too.
-            cache: from which vectors encoded before are read, and to which new ones are written.
+            store: server for a copy of the vectors and their search.
+            cache: holds earlier vectors, and receives new ones.
             progress: show progress when standard error is a terminal.
 
         Raises:
@@ -125,7 +125,7 @@ class DenseSearch:
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """Find the k nearest entries of each query; see :class:`~nymlink.index.hits.Searcher`.
 
-        A query that is blank, or of which the encoder knows no token, finds no entry.
+        A query that is blank or without a known token finds no entry.
         """
         hits = self.search_vectors(self.vectors_of(queries), k)
         blank = [place for place, query in enumerate(queries) if not query.strip()]
@@ -133,12 +133,7 @@ class DenseSearch:
         return hits
 
     def search_vectors(self, vectors: Vectors, k: int) -> Hits:
-        """Find the k entries of highest cosine with each vector; none for a vector of zeros.
-
-        Args:
-            vectors: float32 (Q, D).
-            k: how many.
-        """
+        """Find the k entries of highest cosine with each vector, float32 (Q, D); none for a vector of zeros."""
         blocks = [
             self._search_block(vectors[start : start + QUERIES], k) for start in range(0, len(vectors), QUERIES)
         ]
@@ -155,7 +150,7 @@ class DenseSearch:
         return best_of(query_numbers, rows, self._cosines(vectors, query_numbers, rows), queries=len(vectors), k=k)
 
     def _candidates(self, vectors: Vectors, k: int) -> tuple[QueryNumbers, Rows]:
-        """Select entries that may be among the k nearest of each vector: numbers of vectors, rows of entries."""
+        """Select possible nearest entries of each vector: numbers of vectors, rows of entries."""
         candidates = None if self._int8_codes is None else self._int8_codes.candidates(vectors, k)
         if candidates is not None:
             return candidates
@@ -167,12 +162,12 @@ class DenseSearch:
         return query_numbers, rows[query_numbers, places]
 
     def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
-        """Measure recall@k on names of the index: the share of their true k nearest neighbours that are found.
+        """Measure recall@k on names of the index: the share of their true k nearest neighbours found.
 
         Args:
-            k: how many neighbours, without the name itself.
-            names: how many names are drawn.
-            seed: of the draw.
+            k: number of neighbours, without the name itself.
+            names: number of sampled names.
+            seed: of the sample.
         """
         count = len(self.vectors)
         drawn = np.random.default_rng(seed).choice(count, min(names, count), replace=False).astype(np.int32)
@@ -193,7 +188,7 @@ class DenseSearch:
         return scores
 
     def _cosines(self, vectors: Vectors, query_numbers: QueryNumbers, rows: Rows) -> Scores:
-        """Compute the cosine of each entry with the vector of its number; numbers ascend: float32 (n)."""
+        """Compute the cosine of each entry with the vector of its number, float32 (n); numbers ascend."""
         scores = np.zeros(len(rows), np.float32)
         bounds = np.searchsorted(query_numbers, np.arange(len(vectors) + 1)).tolist()
         for vector, (start, end) in zip(vectors, pairwise(bounds), strict=True):
@@ -201,13 +196,13 @@ class DenseSearch:
                 block = slice(first, min(first + _SCORED, end))
                 # Not a matrix product: its rounding depends on the number of rows.
                 scores[block] = np.einsum("rd,d->r", as_float32(self.vectors[rows[block]]), vector)
-        # Stored as float16, a vector may be a little longer than 1.
+        # Rounding to float16 may make a vector a little longer than 1.
         return np.minimum(scores, 1, out=scores)
 
     def vectors_of(self, queries: Sequence[str]) -> Vectors:
         """Encode queries: float32 (Q, D).
 
-        The vectors of the last search are kept, because what other searches found is scored right after it.
+        The vectors of the last search are kept for the scoring of other searches' hits, which follows at once.
         """
         # Read once: another thread may search at the same time.
         vector_of = self._last
@@ -218,7 +213,7 @@ class DenseSearch:
         return np.array([vector_of[query] for query in queries], np.float32).reshape(-1, width)
 
     def _encode_distinct(self, distinct: Sequence[str]) -> dict[str, Vectors]:
-        """Encode distinct texts; names of entries, in any order of their words, have vectors already."""
+        """Encode distinct texts; names of entries, in any order of their words, already have vectors."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
         stored = {text: _inverse(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
@@ -234,7 +229,7 @@ class DenseSearch:
 
     @property
     def files(self) -> list[str]:
-        """Names of the files that the search is saved as."""
+        """Names of the saved files."""
         parts = [part.FILES for part in (self.store, self._int8_codes) if part is not None]
         return [f"{_FILE}.npy", *chain(*parts)]
 
@@ -251,17 +246,17 @@ class DenseSearch:
         """Map the search of a directory into memory.
 
         Args:
-            directory: as :meth:`save` wrote it.
+            directory: as written by :meth:`save`.
             entries: E entries.
             encoder: encodes queries.
-            kind: as :meth:`build` was told.
+            kind: the kind given to :meth:`build`.
             store: server that searches the vectors.
 
         Raises:
             OSError: its file is missing.
             ValueError: the vectors do not fit the entries or the encoder, or there is no such kind.
         """
-        # faiss or a server finds the rows whose vectors are read.
+        # faiss or a server selects single rows of the vectors.
         vectors = map_array(directory, _FILE, scattered=store is not None or kind != EXACT_NEIGHBOURS)
         if vectors.dtype != np.float16 or vectors.shape != (len(entries), encoder.width):
             raise ValueError(
@@ -275,10 +270,10 @@ class DenseSearch:
 
 
 def _inverse(vector: Vectors) -> Vectors:
-    """Scale a vector so that its product with the unscaled one is 1; zeros stay.
+    """Scale a stored vector so that its product with the stored one is 1; zeros stay.
 
-    Rounding to float16 changed the length of a stored vector a little: only so has its entry score 1 for its own
-    name. The order of all entries is the same.
+    Rounding to float16 changed its length a little; with the scaling, an entry scores 1 for its own name. The
+    order of entries does not change.
     """
     square = float(np.dot(vector, vector))
     return vector / np.float32(square) if square else vector
@@ -290,7 +285,7 @@ def _encode_blocks(
     """Encode all entries, yielding float16 vectors block by block; warn once of names that were cut."""
     truncation = TruncationCounts()
     starts = range(0, len(entries), _ENCODED)
-    # The encoder shows how far a block is.
+    # The encoder shows the progress within a block.
     for start in track(starts, "blocks of names", shown=progress and len(starts) > 1):
         names = entries.texts[start : start + _ENCODED].to_pylist()
         with truncation.collected():

@@ -37,13 +37,13 @@ _VECTORS: Final = 8192
 def nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
     """Find the k vectors of largest inner product with each query, best first; ties by ascending row.
 
-    The whole similarity matrix is never made: of each block only what exceeds the k-th best so far is kept. Stored
+    The whole similarity matrix is never made: each block keeps only scores above the k-th best so far. Stored
     vectors are read once for every 512 queries, from the mapped file, and converted to float32 a block at a time.
 
     Args:
         queries: float32 (Q, D).
         vectors: float16 or float32 (E, D).
-        k: how many, at least 1.
+        k: at least 1.
 
     Raises:
         ValueError: the queries and the vectors differ in width.
@@ -65,7 +65,7 @@ def _nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
         block = as_float32(vectors[start : start + _VECTORS])
         products = queries @ block.T
         if start == 0 and len(block) > k:
-            # In the first block there is no k-th best score yet.
+            # The first block has no k-th best score yet.
             kth_best = np.partition(products, -k, axis=1)[:, -k, None]
             better = np.flatnonzero(products >= kth_best)
         else:
@@ -106,16 +106,18 @@ def _insert(
 
 
 LARGEST_LEFT: Final = 63
-"""Largest absolute value on the left: where a processor adds pairs of products in 16 bits, 127 · 127 · 2 is about
-the most that fits, and 64 is added to the left."""
+"""Largest absolute value of the left matrix. Some processors add pairs of products in 16 bits: at most about
+127 · 127 · 2, and 64 is added to the left values.
+"""
 
 _GRAPH: Final = bytes.fromhex(
     "08083a7b0a1e0a01610a01620a047a65726f120163220d4d61744d756c496e7465676572120770726f647563742a0b10022a014042047a"
     "65726f5a150a016112100a0e0802120a0a031201710a031201645a150a016212100a0e0803120a0a031201640a0312016562150a016312"
     "100a0e0806120a0a031201710a0312016542040a00100a"
 )
-"""An ONNX model of one node, MatMulInteger: (a - 64) b. Stored, because making it takes the onnx package; a test
-makes it anew."""
+"""An ONNX model of one node, MatMulInteger: (a - 64) b. It is stored because making it needs the onnx package; a
+test makes it again.
+"""
 
 
 def product(left: npt.NDArray[np.int8], right: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
@@ -138,7 +140,7 @@ def product(left: npt.NDArray[np.int8], right: npt.NDArray[np.int8]) -> npt.NDAr
 def is_exact() -> bool:
     """Test once whether the product is exact on this processor, with the largest allowed values.
 
-    Each kind of processor has its own instructions for it, and a wrong product would silently lose entries.
+    Processors have different instructions for it, and a wrong product would lose entries without an error.
     """
     draw = np.random.default_rng(0)
     left = draw.choice(np.array([-LARGEST_LEFT, LARGEST_LEFT], np.int8), (67, 389))
@@ -154,22 +156,24 @@ def _session() -> InferenceSession:
 
 _ENTRIES: Final = 1 << 16
 QUERIES: Final = 1 << 7
-"""A block of products is at most 128 × 65,536 int32, 32 MB. For few queries fewer, larger blocks are faster."""
+"""A block of products is at most 128 × 65,536 int32, 32 MB. For few queries, fewer and larger blocks are faster.
+"""
 
 _AT_ONCE: Final = 1 << 13
 """Vectors quantised at a time."""
 
 _GROUP: Final = 16
-"""Entries in a group, whose highest product is compared first: in most groups it is too low."""
+"""Entries per group. The highest product of a group is compared first; in most groups it is too low."""
 
 _SHARE: Final = 64
-"""If more than one entry in so many can be among the best, comparing all vectors is faster."""
+"""Limit of entries in view: if more than one in so many can be among the best, comparing all vectors is faster."""
 
 _LARGEST: Final = 127
 
 _ROUNDING: Final = 6e-4
 """Bound of half of the differences that count as equal, and of rounding errors: cosines above 1 count as 1, and
-the vector of an entry and that of a query for it may each be longer than 1 by a 2,048th."""
+the vectors of an entry and of a query for it may each be longer than 1 by 1/2048.
+"""
 
 _LOWEST: Final = np.iinfo(np.int32).min
 
@@ -224,10 +228,10 @@ class Int8Codes:
 
         Args:
             queries: float32 (Q, D), about of unit length; at most :data:`QUERIES` at a time, to bound memory.
-            k: how many, at least 1.
+            k: at least 1.
 
         Returns:
-            Numbers of queries, int64 (n), ascending, and rows of entries, int32 (n); ``None`` where comparing all
+            Numbers of queries, int64 (n), ascending, and rows of entries, int32 (n); ``None`` if comparing all
             entries is faster.
         """
         entries = self._codes.size // max(self._width, 1)
@@ -253,7 +257,7 @@ class Int8Codes:
             rows = (first + place * groups.shape[2] + group[pair]).astype(np.int32)
             selected.append((query[pair], rows, products_in_group[pair, place]))
         query_numbers, rows, products = (np.concatenate(column) for column in zip(*selected, strict=True))
-        # The bounds rose with every block: those selected early may be below the last.
+        # The bounds rose with every block, so early selections may be below the last bound.
         kept = np.flatnonzero(products >= lowest[query_numbers])
         order = kept[np.argsort(query_numbers[kept], kind="stable")]
         return query_numbers[order], rows[order]
@@ -261,7 +265,7 @@ class Int8Codes:
     def _quantise_queries(self, queries: Vectors) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
         """Quantise queries: codes, int8 (Q, D), and slack, int64 (Q).
 
-        An entry may be better than another though the product of its codes is lower, by up to the slack.
+        The slack is the largest difference of two products with the opposite order of the exact ones.
         """
         step, longest, longest_error = self._bounds.astype(np.float64)
         steps = np.abs(queries).max(axis=1, keepdims=True).astype(np.float64) / LARGEST_LEFT
@@ -274,7 +278,7 @@ class Int8Codes:
         return codes.astype(np.int8), np.ceil(2 * error / (steps[:, 0] * step)).astype(np.int64)
 
     def _products(self, query_codes: npt.NDArray[np.int8], first: int, last: int) -> npt.NDArray[np.int32]:
-        """Multiply queries with a block of entries: int32 (Q, 16, G), a group a column; padded to whole groups."""
+        """Multiply queries with a block of entries: int32 (Q, 16, G), one column per group, padded."""
         codes = self._codes[first * self._width : last * self._width].reshape(self._width, -1)
         products = product(query_codes, codes)
         missing = -(last - first) % _GROUP
@@ -327,6 +331,6 @@ class _Quantiser:
         return codes
 
     def _largest(self) -> float:
-        """Find the largest absolute coordinate; 1 where all are 0."""
+        """Find the largest absolute coordinate; 1 if all are 0."""
         parts = (self._vectors[start : start + _AT_ONCE] for start in range(0, len(self._vectors), _AT_ONCE))
         return max((float(np.abs(as_float32(part)).max()) for part in parts), default=0.0) or 1.0

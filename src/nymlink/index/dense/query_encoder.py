@@ -1,4 +1,4 @@
-"""The encoder of an index: its record, and loading it when a query needs it."""
+"""The encoder of an index: its record, and loading it at the first query."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class EncoderRecord:
     """Identity and settings of the encoder that an index was built with.
 
     Attributes:
-        name: where it was loaded from: a folder, or a model on the Hugging Face hub; ``None`` if unknown.
+        name: its folder, or a model on the Hugging Face hub; ``None`` if unknown.
         width: length of a vector.
         fingerprint: see :attr:`nymlink.encode.encoder.Encoder.fingerprint`.
         pooling: its pooling.
-        max_length: the tokens that names were cut to.
+        max_length: most tokens of a name; longer ones were cut.
         precision: of its network; ``None`` if unknown.
         backend: name of the back end that ran its network; ``None`` if unknown.
     """
@@ -61,10 +61,10 @@ class EncoderRecord:
         return asdict(self)
 
     def load(self, place: str | Path) -> Encoder:
-        """Load the encoder from where it is now; :meth:`check` then compares it with the record.
+        """Load the encoder from its present place; :meth:`check` then compares it with the record.
 
-        It may run on another device and in another precision than when the index was built, as long as the vectors
-        are the same: a GPU encodes a vocabulary, a CPU its queries.
+        Device and precision may differ from the building of the index if the vectors are the same: a GPU encodes a
+        vocabulary, a CPU its queries.
 
         Args:
             place: a folder, or the name of a model on the hub.
@@ -74,7 +74,7 @@ class EncoderRecord:
         """
         from nymlink.encode.encoder import Encoder
 
-        # All precisions but int8 make the same vectors; the best one depends on the device.
+        # All precisions but int8 give the same vectors; the best one depends on the device.
         load = partial(
             Encoder.load,
             place,
@@ -85,7 +85,7 @@ class EncoderRecord:
         try:
             encoder = load()
         except InputError as first_error:
-            # The folder's graph may have another pooling built in than the index was built with.
+            # The folder's graph may have another pooling built in than the recorded one.
             if self.backend is None:
                 raise
             try:
@@ -93,7 +93,7 @@ class EncoderRecord:
             except InputError:
                 raise first_error from None
         if encoder.fingerprint != self.fingerprint and encoder.backend != self.backend is not None:
-            # A folder may hold graphs that were not exported from its weights, as far as nymlink can tell.
+            # nymlink cannot tell whether the folder's graphs were exported from its weights.
             with suppress(InputError):
                 return load(backend=self.backend)
         return encoder
@@ -112,13 +112,13 @@ class EncoderRecord:
 
         Args:
             encoder: an encoder.
-            index: the directory that the record is from, for the message.
+            index: the directory of the record, for the message.
 
         Raises:
             StoreError: it is another one.
         """
         if self._was_loaded_as_recorded(encoder):
-            # The message must not advise to search with what is there now.
+            # The message must not recommend the wrong encoder at the recorded place.
             advice = (
                 f"{self.name}, or how its vectors are made, has changed since: build the index again, or say "
                 "where the encoder is as it was (`nymlink index set --encoder`)"
@@ -140,7 +140,7 @@ class EncoderRecord:
             )
 
     def _was_loaded_as_recorded(self, encoder: Encoder) -> bool:
-        """Tell whether an encoder was loaded from the recorded place with the recorded settings."""
+        """Whether an encoder was loaded from the recorded place with the recorded settings."""
         if self.name is None or encoder.name != self.name:
             return False
         settings, precision = encoder.settings, encoder.network.precision
@@ -153,11 +153,11 @@ class QueryEncoder:
 
     Args:
         record: of that encoder.
-        given: the encoder, or where it is now; ``None`` for the recorded place.
+        given: the encoder, or its present place; ``None`` for the recorded place.
         index: the directory of the index, for messages.
 
     Raises:
-        StoreError: a loaded encoder was given, and it is another one.
+        StoreError: the given loaded encoder is another one.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class QueryEncoder:
 
     @property
     def width(self) -> int:
-        """Length of its vectors, known without loading it."""
+        """Length of its vectors, known before loading."""
         return self.record.width
 
     def encode(
@@ -190,7 +190,7 @@ class QueryEncoder:
         """Given place of the encoder; ``None`` for the recorded one.
 
         Raises:
-            InputError: a loaded encoder was given that was not loaded from anywhere.
+            InputError: a given encoder was not loaded from a place.
         """
         if self._given is None or isinstance(self._given, str | Path):
             return self._given
@@ -210,11 +210,11 @@ class QueryEncoder:
         place = self.record.name if given is None else given
         if place is None:
             raise StoreError(
-                "the index does not know where its encoder is: say it (`nymlink index set --encoder`)",
+                "the index does not know the place of its encoder: set it (`nymlink index set --encoder`)",
                 path=self._index,
             )
         if given is None and installed(place) is None:
-            # Before it is read or fetched: the index may come from a stranger.
+            # Check the place before reading or fetching: the index may come from a stranger.
             index = "the index" if self._index is None else f"the index {self._index}"
             warnings.warn(
                 f"{index} asks for {_describe(place)} (`nymlink index set --encoder` names another)", stacklevel=2
@@ -234,6 +234,6 @@ class QueryEncoder:
 
 
 def _describe(place: str | Path) -> str:
-    """Describe an encoder that is not nymlink's own, without control characters."""
+    """Describe an encoder outside of nymlink, without control characters."""
     hub = "" if Path(place).is_absolute() or Path(place).is_dir() else " of the Hugging Face hub"
     return f"the encoder {str(place)!r}{hub}"

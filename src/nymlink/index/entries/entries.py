@@ -1,4 +1,4 @@
-"""The entries of an index: prepared names of a vocabulary, each with the names it stands for."""
+"""The entries of an index: prepared names of a vocabulary, each with its original names."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from nymlink.vocabulary.concepts import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _CONCEPT: Final = np.uint64(0xBF2E6A3D1C9B5C47)
-"""Added to a concept number before it is hashed, to tell it from the hash of a word."""
+"""Added to the number of a concept before hashing, to tell it from the hash of a word."""
 
 _REMEMBERED: Final = 1 << 14
-"""Texts whose rows are remembered: a query is looked up several times on its way."""
+"""Texts with remembered rows: a query is looked up several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,8 @@ class Entries:
         offsets: int64 (E + 1): the names of entry i are ``names[offsets[i]:offsets[i + 1]]``.
         names: int32: name rows of the vocabulary; those of one entry by kind, the most exact first, then in the
             vocabulary's order.
-        reordered: prepared names that are not searched: each has the words of its entry's text, in another order.
-        folded: folded forms of the texts, where they differ from them and from any other text, and are those of
-            one text alone.
+        reordered: prepared names with the words of an entry in another order; they are not searched.
+        folded: folded forms of the texts that differ from all texts and belong to one text only.
         compact: compact forms of the texts and of those in another order.
         word_numbers: the words of the texts, by number.
         words: of the texts.
@@ -94,14 +93,14 @@ class Entries:
         any_order: bool = False,
         progress: bool = False,
     ) -> Entries:
-        """Prepare all names of concepts that are not obsolete; names that are blank then are left out.
+        """Prepare all names of concepts that are not obsolete; names without a prepared form are left out.
 
         Args:
             vocabulary: of the names.
             languages: take names in these languages only.
-            any_order: make names of the same concepts that differ only in the order of their words one entry, as
-                NLM's *norm* does (McCray et al., "Lexical methods for managing variation in biomedical
-                terminologies", 1994). The first of them in the order of ``names`` is searched.
+            any_order: merge names of the same concepts that differ only in the order of their words, as NLM's
+                *norm* does (McCray et al., "Lexical methods for managing variation in biomedical terminologies",
+                1994). The first of them in the order of ``names`` is searched.
             progress: show progress when standard error is a terminal.
         """
         rows, texts, ranks, owners = [], [], [], []
@@ -136,7 +135,6 @@ class Entries:
         )
 
     def _fold_texts(self) -> OtherTexts:
-        """Fold the texts that are not ASCII."""
         rows = np.flatnonzero(pa.compute.invert(pa.compute.string_is_ascii(self.texts)).to_numpy(False))
         row_of: dict[str, int] = {}
         shared = set()
@@ -147,7 +145,7 @@ class Entries:
         return OtherTexts.of({t: row for t, row in row_of.items() if t not in shared and self.find(t) is None})
 
     def _compact_texts(self) -> CompactForms:
-        """Write all texts together, in each stored order of their words."""
+        """Make the compact forms of all texts, in each stored order of their words."""
         rows = np.arange(len(self), dtype=np.int32)
         texts = pa.chunked_array([self.texts, self.reordered.texts]).combine_chunks()
         return CompactForms.of(texts, np.concatenate([rows, self.reordered.rows]))
@@ -190,7 +188,7 @@ class Entries:
 
     @property
     def distinct_names(self) -> int:
-        """Number of distinct prepared names, those in other word orders included."""
+        """Number of distinct prepared names, including other word orders."""
         return len(self.texts) + len(self.reordered.texts)
 
     def text(self, row: int) -> str:
@@ -198,7 +196,7 @@ class Entries:
         return str(self.texts[row].as_py())
 
     def concepts(self, row: int, concept_of_name: npt.NDArray[np.int32]) -> frozenset[int]:
-        """Rows of the concepts that have the name of an entry.
+        """Rows of the concepts with the name of an entry.
 
         Args:
             row: of the entry.
@@ -219,7 +217,7 @@ class Entries:
         return self.find_reordered(text) if row is None else row
 
     def find_reordered(self, text: str) -> int | None:
-        """Find the entry of a prepared name that it has in another order of words; ``None`` for other texts."""
+        """Find the entry of a prepared name stored with another order of words; ``None`` for other texts."""
         return self.reordered.find(text)
 
     def find_folded(self, text: str) -> int | None:
@@ -229,7 +227,7 @@ class Entries:
         return self.folded.find(folded) if row is None else row
 
     def searched_order(self, text: str) -> str:
-        """Replace a name by its entry's text, which has the words in the order that is searched."""
+        """Replace a name by its entry's text, with the searched order of words."""
         row = self.find_reordered(text)
         return text if row is None else self.text(row)
 

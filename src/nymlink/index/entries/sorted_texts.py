@@ -1,4 +1,4 @@
-"""Find texts in a sorted Arrow array, without a Python object for each, and keep such arrays in files."""
+"""Sorted texts in Arrow arrays: binary search without Python objects, and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nymlink.text.writing import compact, compact_all, compact_roman, has_roman
 
 
 class SortedTexts:
-    """Texts that are found by binary search.
+    """Texts with binary search.
 
     Args:
         texts: large_string (N), distinct, in code point order, which is the order of their UTF-8 bytes.
@@ -51,7 +51,7 @@ class SortedTexts:
         return range(first, last)
 
     def sizes(self, rows: range) -> npt.NDArray[np.int64]:
-        """Numbers of bytes of the texts at rows that follow one another: int64 (len(rows))."""
+        """Numbers of bytes of the texts at consecutive rows: int64 (len(rows))."""
         ends = np.asarray(self._ends[rows.start : rows.stop + 1], np.int64)
         sizes: npt.NDArray[np.int64] = ends[1:] - ends[:-1]
         return sizes
@@ -79,14 +79,14 @@ def map_texts(path: Path) -> pa.LargeStringArray:
     if table.column_names != ["text"]:
         raise ValueError(f"{path.name} has the columns {', '.join(table.column_names)}")
     column = table["text"]
-    # In full, because Arrow follows the offsets of texts unchecked.
+    # Validate in full: Arrow follows the offsets of texts unchecked.
     column.validate(full=True)
     return column.chunk(0) if column.num_chunks else pa.array([], pa.large_string())
 
 
 @dataclass(frozen=True, slots=True)
 class OtherTexts:
-    """T texts that lead to entries.
+    """T texts with their entries.
 
     Attributes:
         texts: large_string (T), distinct, in code point order.
@@ -116,7 +116,7 @@ class OtherTexts:
         return cls.of({})
 
     def check_rows(self, entries: int) -> None:
-        """Raise ValueError where a row is that of no entry."""
+        """Raise ValueError if a row belongs to no entry."""
         if len(self.rows) and not 0 <= self.rows.min() <= self.rows.max() < entries:
             raise ValueError("there are other texts of entries that do not exist")
 
@@ -148,13 +148,13 @@ class OtherTexts:
 
 @dataclass(frozen=True, slots=True)
 class CompactForms:
-    """Hashes of T compact forms: one of each text and, of a text with Roman numerals, one that keeps these.
+    """Hashes of T compact forms: one of each text and, of a text with Roman numerals, one with the numerals kept.
 
-    They are not compared themselves: of ten million names two have the same hash with a probability of 3e-6.
+    The forms themselves are not compared: among ten million, two have the same hash with a probability of 3e-6.
 
     Attributes:
         hashes: uint64 (T), ascending: XXH3 of each compact form.
-        rows: int32 (T): the entry of each, ascending where hashes are equal.
+        rows: int32 (T): the entry of each, ascending for equal hashes.
     """
 
     FILES: ClassVar = ("compact_hashes.npy", "compact_rows.npy")
@@ -187,7 +187,7 @@ class CompactForms:
         return cls(np.zeros(0, np.uint64), np.zeros(0, np.int32))
 
     def check_rows(self, entries: int) -> None:
-        """Raise ValueError where a row is that of no entry."""
+        """Raise ValueError if a row belongs to no entry."""
         if len(self.rows) and not 0 <= self.rows.min() <= self.rows.max() < entries:
             raise ValueError("there are compact forms of entries that do not exist")
 

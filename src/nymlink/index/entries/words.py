@@ -44,9 +44,9 @@ class Words:
         return self._sorted.find(word) is not None
 
     def correction(self, word: str) -> str | None:
-        """Find the word of which this is a slip (:func:`~nymlink.text.spelling.is_slip`).
+        """Find the word that was meant by a slip (:func:`~nymlink.text.spelling.is_slip`).
 
-        ``None`` if there are several, or another word that differs only at the end, which is as likely meant.
+        ``None`` if there are several, or another word with a different end, which may be meant as well.
         """
         length = len(word.encode())
         sizes = range(length - _BYTES, length + _BYTES + 1)
@@ -129,7 +129,7 @@ _TEXT: Final = np.uint64((1 << TEXT_BITS) - 1)
 
 
 def word_digests(texts: pa.LargeStringArray) -> npt.NDArray[np.uint64]:
-    """Digest E texts by their words: equal for the same words in any order, and almost surely different otherwise.
+    """Compute digests of E texts by their words, in any order; other words almost surely give other digests.
 
     Args:
         texts: large_string (E), words separated by single spaces.
@@ -140,20 +140,20 @@ def word_digests(texts: pa.LargeStringArray) -> npt.NDArray[np.uint64]:
     digests = np.zeros(len(texts), np.uint64)
     for start, end in chunks(pc.binary_length(texts).to_numpy()):
         words = CodePoints(texts[start:end].to_pylist()).words()
-        # A sum of hashes does not depend on their order.
+        # The sum of hashes does not depend on their order.
         np.add.at(digests[start:end], words & _TEXT, mix(words >> np.uint64(TEXT_BITS)))
     return digests
 
 
 LONGEST: Final = 12
-"""Words of a name or query that are compared; of longer ones the first."""
+"""Most compared words of a name or query, from its beginning."""
 
 _STEM: Final = 5
-"""Letters that the forms of a word have in common ("anaemia", "anaemic"); shorter words have no other forms."""
+"""Letters shared by the forms of a word ("anaemia", "anaemic"); shorter words have no other forms."""
 
 
 _UNKNOWN: Final = -1
-"""Number of a word that no entry has."""
+"""Number of a word outside of all entries."""
 
 _FILES: Final = ("hashes", "stems", "stem_of_word", "marks", "weights", "offsets", "numbers")
 
@@ -162,12 +162,12 @@ class NumberedWords(NamedTuple):
     """The first :data:`LONGEST` words of N texts, one after the other.
 
     Attributes:
-        words: int32 (n): number of each word, below 0 for one that no entry has.
+        words: int32 (n): number of each word, below 0 for unknown words.
         stems: int32 (n): number of its first letters, in the same way.
-        marks: int32 (n): which numeral or single letter it is (:func:`~nymlink.text.numerals.numerals`), else 0.
-        weights: float32 (n): how rare it is among the entries.
+        marks: int32 (n): number of a numeral or single letter (:func:`~nymlink.text.numerals.numerals`), else 0.
+        weights: float32 (n): its rarity among the entries.
         starts: int64 (N): the first word of each text.
-        counts: int64 (N): how many words it has, at least 1.
+        counts: int64 (N): number of its words, at least 1.
     """
 
     words: Rows
@@ -180,15 +180,15 @@ class NumberedWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordNumbers:
-    """The distinct words of E entries, and which of them each entry has.
+    """The distinct words of E entries, and the words of each entry.
 
-    Words are told apart by their hashes; of ten million two are taken for one with a probability of 3e-6.
+    Words are identified by hashes; among ten million, two have the same one with a probability of 3e-6.
 
     Attributes:
         hashes: uint64 (D), ascending: XXH3 of each distinct word.
         stems: uint64 (S), ascending: XXH3 of the first letters of words.
         stem_of_word: int32 (D): the stem of each word.
-        marks: int32 (D): which numeral or letter it is.
+        marks: int32 (D): number of a numeral or letter, else 0.
         weights: float32 (D): log of E + 1 over the number of its occurrences.
         offsets: int64 (E + 1): the words of entry i are ``numbers[offsets[i]:offsets[i + 1]]``.
         numbers: int32: words of the entries, in their order.
@@ -218,7 +218,7 @@ class WordNumbers:
 
     @classmethod
     def of(cls, texts: pa.LargeStringArray) -> WordNumbers:
-        """Number the words of E texts, which have single spaces between them."""
+        """Number the words of E texts with single spaces between words."""
         parts = [
             pc.split_pattern(texts[start : start + _AT_ONCE], " ") for start in range(0, len(texts), _AT_ONCE)
         ]
@@ -240,7 +240,7 @@ class WordNumbers:
             stems=stems,
             stem_of_word=stem_of_word.astype(np.int32),
             marks=np.array([_mark(words[row]) for row in order.tolist()], np.int32),
-            # Of few names a word may occur more often than there are: it still weighs something.
+            # Among few names, a word may occur more often than there are names; it keeps a small weight.
             weights=np.log((len(texts) + 1) / np.clip(occurrences, 1, max(len(texts), 1))).astype(np.float32),
             offsets=np.cumsum(lengths),
             numbers=numbers,
@@ -265,7 +265,7 @@ class WordNumbers:
         )
 
     def of_texts(self, texts: Sequence[str]) -> NumberedWords:
-        """Number the words of N other texts; a word that no entry has is as rare as can be."""
+        """Number the words of N other texts; unknown words have the highest rarity."""
         split = [text.split(" ")[:LONGEST] for text in texts]
         counts = np.array([len(words) for words in split], np.int64)
         flat = [word for words in split for word in words]
@@ -299,7 +299,7 @@ class WordNumbers:
 
 
 def _mark(word: str) -> int:
-    """Number the numeral or single letter that a word is, however it is written ("II", "2"); 0 for any other."""
+    """Return the number of a numeral or single letter in any spelling ("II", "2"); 0 for other words."""
     values = numerals(word)
     return xxhash.xxh32_intdigest(min(values).encode()) >> 1 | 1 if values else 0
 
@@ -312,7 +312,7 @@ def _hashes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
 def _look_up(
     sorted_hashes: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]
 ) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Find the place of each hash, and whether it is there."""
+    """Find the place of each hash, and whether it exists."""
     places = np.minimum(np.searchsorted(sorted_hashes, wanted), max(len(sorted_hashes) - 1, 0))
     if not len(sorted_hashes):
         return places, np.zeros(len(wanted), bool)

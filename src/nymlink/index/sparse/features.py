@@ -1,9 +1,9 @@
-"""Features of texts: character n-grams and words, and the settings of which and how.
+"""Features of texts: character n-grams and words, with their settings.
 
 A feature is a polynomial in the code points of its characters modulo 2⁶⁴, mixed with its length and family and cut
-to 48 bits, so that the number of a text fits beside it: a *pair* of a feature and a text is one integer, and
-sorting pairs groups them. Any two of m features have the same hash with a probability of about m² / 2⁴⁹, 0.002
-for a million; they then count as one feature.
+to 48 bits. Feature and number of a text fit into one integer, a *pair*, and sorting pairs groups them. Any two of
+m features have the same hash with a probability of about m² / 2⁴⁹, 0.002 for a million; they then count as one
+feature.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Pairs = npt.NDArray[np.uint64]
 """Occurrences of features in texts, unordered: the feature in the upper 48 bits, the number of the text below."""
 
 TEXT_BITS: Final = 16
-"""Bits of a pair for the number of the text: at most 65,536 texts are processed at a time."""
+"""Bits of the number of a text in a pair: at most 65,536 texts are processed at a time."""
 
 _BASE: Final = 0x9E3779B97F4A7C15  # odd: it has an inverse modulo 2⁶⁴
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
-# Added to a hash before it is mixed, these separate families of features; the n of n-grams is small beside them.
+# Added to a hash before mixing, these separate families of features; the n of n-grams is small beside them.
 _WITHIN_WORDS: Final = 0x2545F4914F6CDD1D
 _WHOLE_WORD: Final = 0xD1B54A32D192ED03
 _SPACE: Final = 32
@@ -41,10 +41,10 @@ _UPPER: Final = np.uint64(((1 << 64) - 1) >> TEXT_BITS << TEXT_BITS)
 
 
 class CodePoints:
-    """The code points of texts in one array, each text with a space on either side.
+    """The code points of texts in one array, with a space before and after each text.
 
     Args:
-        texts: at most 65,536 texts whose words are separated by single spaces.
+        texts: at most 65,536 texts of words separated by single spaces.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -56,7 +56,7 @@ class CodePoints:
         self._starts = self._ends - lengths
         self._text = np.repeat(np.arange(len(texts), dtype=np.uint64), lengths)
         self._space = codes == _SPACE
-        # No character is 0, so that no n-gram is a part of a longer one's polynomial.
+        # No character is 0, so no n-gram has the polynomial of a longer one.
         self._values = codes + np.uint64(1)
 
     def ngrams(self, sizes: range) -> Pairs:
@@ -76,13 +76,9 @@ class CodePoints:
         return np.concatenate(pairs)
 
     def word_ngrams(self, sizes: range) -> Pairs:
-        """Collect all character n-grams of each word with a space on either side, but spaces alone.
+        """Collect all character n-grams of each word with a space on either side, except single spaces.
 
-        They are those of scikit-learn's ``char_wb``, but for words shorter than n, which give no n-gram of that
-        size.
-
-        Args:
-            sizes: the lengths n.
+        They are those of scikit-learn's ``char_wb``, but words shorter than n give no n-gram of that size.
         """
         letter = ~self._space
         inside = letter
@@ -91,7 +87,7 @@ class CodePoints:
             if size == 2:
                 inside = letter[:-1] | letter[1:]
             elif size > 2:
-                # Only the first and the last may be spaces.
+                # Only the first and the last character may be spaces.
                 inside = letter[size - 2 : -1] if size == 3 else inside[:-1] & letter[size - 2 : -1]
             if size in sizes:
                 pairs.append(self._pairs(hashes, inside, salt=size + _WITHIN_WORDS))
@@ -101,8 +97,8 @@ class CodePoints:
         """Collect all words of the texts.
 
         Args:
-            shortest: length of the shortest word that is collected.
-            without: words that are left out.
+            shortest: length of the shortest collected word.
+            without: words to leave out.
         """
         # With P[i] = Σ_{k<i} c[k] · B⁻ᵏ, the polynomial of characters i to j is (P[j] − P[i]) · Bⁱ.
         terms = self._values * _powers(_INVERSE, len(self._values))
@@ -138,39 +134,37 @@ class CodePoints:
 
 
 def renumber(pairs: Pairs, numbers: Sequence[int]) -> Pairs:
-    """Give the texts of pairs other numbers: text i becomes text ``numbers[i]``."""
+    """Change the numbers of texts in pairs: text i becomes text ``numbers[i]``."""
     renumbered: Pairs = pairs & _UPPER | np.array(numbers, np.uint64)[pairs & ~_UPPER]
     return renumbered
 
 
 def _powers(base: int, count: int) -> Hashes:
-    """Compute 1, base, base², … modulo 2⁶⁴."""
     factors = np.full(count, base, np.uint64)
     factors[:1] = 1
     return np.cumprod(factors, dtype=np.uint64)
 
 
 _LONGEST: Final = 64
-"""Characters of an n-gram; a text has features of each length."""
+"""Lengths of n-grams; a text has features of each length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseSettings:
-    """Settings of the features of texts, and of how they are weighted and searched.
+    """Settings of the features of texts, their weights and their search.
 
     Attributes:
         chars: shortest and longest character n-gram of the whole text; ``None`` for none.
         word_chars: shortest and longest character n-gram of each word, padded with a space on either side; they
-            do not change when words change places. ``None`` for none.
+            do not depend on the order of words. ``None`` for none.
         words: whether words are features.
         shortest_word: shorter words are not features.
         stop_words: whether English function words are features.
-        romanised: whether texts that are not ASCII have the features of their romanised form, too: names of drugs
+        romanised: whether texts that are not ASCII also have the features of their romanised form: names of drugs
             and diseases in other scripts are mostly transliterated.
         sublinear: take 1 + ln n instead of n for the frequency of a feature that occurs n times.
-        search_share: find entries only by the features that at most this share of the entries have (where a query
-            has such). Commoner features make a search slow and change little; they still count in the scores of
-            the entries found.
+        search_share: find entries only by features of at most this share of the entries, if the query has such
+            features. More common features slow a search and change little; they still count in the scores.
     """
 
     chars: tuple[int, int] | None = None
@@ -194,7 +188,7 @@ class SparseSettings:
             raise ValueError(f"search_share must be above 0 and at most 1, not {self.search_share}")
 
     def features(self, texts: Sequence[str]) -> Pairs:
-        """Collect the features of at most 65,536 texts whose words are separated by single spaces."""
+        """Collect the features of at most 65,536 texts of words separated by single spaces."""
         pairs = self._features(texts)
         others = [number for number, text in enumerate(texts) if not text.isascii()] if self.romanised else []
         if not others:
@@ -210,7 +204,7 @@ class SparseSettings:
         if self.word_chars is not None:
             pairs.append(points.word_ngrams(range(self.word_chars[0], self.word_chars[1] + 1)))
         if self.words:
-            # English whatever the language: the published system has these. No other settings leave words out.
+            # English for all languages, as in the published system. Other settings leave no words out.
             without = () if self.stop_words else stop_words()
             pairs.append(points.words(shortest=self.shortest_word, without=without))
         return np.concatenate(pairs)
@@ -247,7 +241,7 @@ PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
         "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), romanised=True, search_share=0.15)},
         # Sung et al. 2020 (BioSyn), section 3.2.
         "biosyn": {"sparse": SparseSettings(chars=(1, 2))},
-        # Le & Nguyen 2023, section 3.1: two searches whose lists are merged, here by the mean of their scores.
+        # Le & Nguyen 2023, section 3.1: two searches with merged lists, here by the mean of their scores.
         "le-nguyen": {
             "characters": SparseSettings(chars=(2, 5)),
             "words": SparseSettings(words=True, shortest_word=2, stop_words=False),
@@ -263,7 +257,7 @@ def preset(name: str) -> Mapping[str, SparseSettings]:
     """Look up the sparse searches of a preset.
 
     Raises:
-        UnknownNameError: there is none of that name; the message lists the known ones.
+        UnknownNameError: there is no such preset; the message lists the known ones.
     """
     if name not in PRESETS:
         raise UnknownNameError(f"unknown sparse setting {name!r}; known: {', '.join(PRESETS)}")

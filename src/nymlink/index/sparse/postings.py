@@ -1,4 +1,4 @@
-"""Postings: the inverted index of a set of texts, for each feature the texts that have it."""
+"""Postings: the inverted index of a set of texts, with the texts of each feature."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from nymlink.index.hits import Rows, Scores
 from nymlink.index.sparse.features import TEXT_BITS, Hashes, Pairs
 
 _EQUAL: Final = 1e-6
-"""Scores that differ by less count as equal, as in :func:`~nymlink.index.hits.best`."""
+"""Scores with a smaller difference count as equal, as in :func:`~nymlink.index.hits.best`."""
 
 _COLUMNS: Final = 64
 
 
 class BestRows:
-    """The entries of highest estimated score among those added so far.
+    """The entries with the highest estimated scores so far.
 
-    At least ``fetched`` entries are kept, and every entry whose score equals the k-th: which of the equal ones
-    come first is decided later by their exact scores and rows.
+    At least ``fetched`` entries are kept, and all entries with the k-th score: their exact scores and rows decide
+    the order later.
 
     Args:
-        k: how many entries are wanted in the end.
-        fetched: how many are kept until then, at least k.
+        k: number of wanted entries.
+        fetched: number of kept entries, at least k.
 
     Attributes:
-        rows: int32 (n): the rows of the entries kept.
+        rows: int32 (n): the rows of the kept entries.
     """
 
     def __init__(self, k: int, fetched: int) -> None:
@@ -44,7 +44,7 @@ class BestRows:
         self._lowest = 0.0
 
     def add(self, first: int, scores: Scores) -> None:
-        """Add a range of entries; those with a score of 0 are left out.
+        """Add consecutive entries, except those with score 0.
 
         Args:
             first: the row of the first.
@@ -62,7 +62,7 @@ class BestRows:
 
 
 def _kth_score_bound(scores: Scores, k: int) -> float:
-    """Bound the k-th highest score from below by the k-th highest maximum of groups; 0 with too few groups."""
+    """Compute a lower bound of the k-th highest score: the k-th highest group maximum; 0 with too few groups."""
     highest = scores[: len(scores) // _COLUMNS * _COLUMNS].reshape(_COLUMNS, -1).max(axis=0)
     return float(np.partition(highest, -k)[-k]) if len(highest) >= k else 0.0
 
@@ -70,23 +70,23 @@ def _kth_score_bound(scores: Scores, k: int) -> float:
 def sample_features(
     frequencies: npt.NDArray[np.int64], weights: npt.NDArray[Any], budget: int
 ) -> npt.NDArray[np.float32]:
-    """Sample features whose frequencies sum to about a budget, with the number of features that each stands for.
+    """Sample features whose frequencies sum to about a budget, with the number of features represented by each.
 
     Feature i is chosen with the probability pᵢ = min(1, c wᵢ / √dfᵢ), c such that Σ pᵢ dfᵢ is the budget, and
-    stands for 1 / pᵢ features: so a sum over all of them is estimated without bias (Horvitz & Thompson 1952), and
-    with the least variance for its cost (Neyman allocation with costs: Cochran 1977, section 5.5). Sampling is
+    represents 1 / pᵢ features. This estimates a sum over all features without bias (Horvitz & Thompson 1952), with
+    the least variance for its cost (Neyman allocation with costs: Cochran 1977, section 5.5). Sampling is
     systematic: in the order of descending pᵢ, a feature is chosen whenever the sum of the pᵢ so far passes a whole
-    number and a half. The n-grams of a common word have similar pᵢ and so follow one another: every common word of
-    a query keeps its share of them.
+    number and a half. The n-grams of a common word have similar pᵢ and follow one another, so every common word
+    keeps its share of them.
 
     Args:
-        frequencies: int64 (m), at least 1: in how many texts each feature occurs, which is its cost.
-        weights: float (m), above 0: what it adds to the score of such a text.
-        budget: the most (feature, text) pairs to look at; raised to the number of the commonest feature.
+        frequencies: int64 (m), at least 1: number of texts with each feature, its cost.
+        weights: float (m), above 0: contribution of each feature to the score of such a text.
+        budget: most (feature, text) pairs; raised to the frequency of the most common feature.
 
     Returns:
-        float32 (m): 1 for a feature that stands for itself, more for one that stands for others too, 0 for one
-        that is left out.
+        float32 (m): 1 for a feature that represents only itself, more for one that represents others too, 0 for
+        one left out.
     """
     if frequencies.sum() <= budget:
         return np.ones(len(frequencies), np.float32)
@@ -104,35 +104,35 @@ def sample_features(
 
 
 _CHARACTERS: Final = 2 << TEXT_BITS
-"""Texts are inverted so many characters at a time, two spaces for each included: their pairs then stay in the CPU
-cache, and there are no more texts than a pair can number."""
+"""Characters inverted at a time, with two spaces per text: the pairs stay in the CPU cache, and the number of
+texts fits into a pair.
+"""
 
 _AT_ONCE: Final = 1 << 22
-"""Postings weighted at a time: bounds the memory of their weights."""
+"""Postings weighted at a time; bounds the memory of their weights."""
 
 _REPEAT_SHIFT: Final = 24
-"""First bit of the number of repetitions in a posting: how often the feature occurs after the first time."""
+"""First bit of the number of repetitions in a posting: occurrences of the feature after the first."""
 
 _TEXTS: Final = (1 << _REPEAT_SHIFT) - 1
 
 _REPEATED: Final = 1 << 64 - TEXT_BITS
-"""Set in a feature, this bit makes the key of the texts that have it more than once."""
+"""This bit in a key marks the texts with several occurrences of the feature."""
 
 _HIGHEST_COUNT: Final = 256
-"""Higher counts of a feature in a text are taken for this."""
+"""Highest count of a feature in a text; higher ones are reduced to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
     """The features of T texts, in P postings: distinct (feature, text) pairs.
 
-    The postings of texts that have a feature once, nearly all, are separate from those of texts that have it more
-    often: they are plain text numbers, which need no unpacking when their weights are added up.
+    Most texts have a feature once. Their postings are separate: plain text numbers, added up without unpacking.
 
     Attributes:
         size: T.
-        keys: uint64 (F): ascending: first the features that texts have once, then those that texts have more
-            often, with bit 48 set.
+        keys: uint64 (F), ascending: first the features with one occurrence in a text, then those with more, with
+            bit 48 set.
         starts: int64 (F + 1): key i has the postings ``starts[i]`` to ``starts[i + 1]``.
         postings: uint32 (P): the texts of each key, ascending, in the lower 24 bits; in the upper 8 the number of
             repetitions there, at most 255.
@@ -146,7 +146,7 @@ class Postings:
     postings: npt.NDArray[np.uint32]
 
     def __post_init__(self) -> None:
-        """Check keys and starts; the postings, which may be gigabytes, are checked when they are used."""
+        """Check keys and starts; the postings, possibly gigabytes, are checked when they are used."""
         types = [array.dtype for array in (self.keys, self.starts, self.postings)]
         if types != [np.uint64, np.int64, np.uint32]:
             raise ValueError(f"keys, starts and postings are of the types {', '.join(map(str, types))}")
@@ -162,7 +162,7 @@ class Postings:
 
         Args:
             pairs: the occurrences; sorted in place.
-            size: how many texts there are.
+            size: number of texts.
         """
         pairs.sort()
         firsts = _starts_of_runs(pairs)
@@ -179,7 +179,7 @@ class Postings:
 
     @classmethod
     def joined(cls, parts: Sequence[Postings]) -> Postings:
-        """Join the postings of parts, whose texts are numbered one part after the other: at most 2²⁴ together."""
+        """Join the postings of parts, with texts numbered one part after the other: at most 2²⁴ together."""
         shifts = np.cumsum([0, *(part.size for part in parts)])
         renumbered = (part.postings + np.uint32(shift) for part, shift in zip(parts, shifts[:-1], strict=True))
         postings = np.concatenate(list(renumbered))
@@ -221,8 +221,7 @@ class Postings:
             hashes: uint64 (m): distinct features.
 
         Returns:
-            int64 (2, m): the place of the key of the texts that have a feature once, and of those that have it
-            more often; -1 where there are none.
+            int64 (2, m): the place of the key for texts with one occurrence, and for texts with more; -1 for none.
         """
         return np.stack([find(self.keys, hashes), find(self.keys, hashes | np.uint64(_REPEATED))])
 
@@ -254,7 +253,7 @@ class Postings:
             return self.sums(every, sublinear=sublinear)
         ranges = zip(starts.tolist(), ends.tolist(), strict=True)
         parts = [self.postings[:0], *[self.postings[start:end] for start, end in ranges]]
-        # Of the type of indices, to which they would have to be converted anyway.
+        # Of the type of indices, to avoid a later conversion.
         selected = np.concatenate(parts, dtype=np.intp)
         return self._sums(selected, weights, lengths, lengths[:singles].sum(), sublinear=sublinear)
 
@@ -289,7 +288,7 @@ class Postings:
             postings: intp (n): of one key after the other.
             weights: float32 or float64 (m): of the keys.
             lengths: int64 (m): the number of postings of each.
-            once: how many postings, the first, are of texts that have their feature once.
+            once: number of leading postings of texts with one occurrence of their feature.
             sublinear: see :meth:`products`.
         """
         values = np.repeat(weights, lengths)
@@ -343,7 +342,7 @@ def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
 
 
 def chunks(lengths: npt.NDArray[Any]) -> list[tuple[int, int]]:
-    """Split texts of these lengths into ranges (start, end) that are inverted at a time."""
+    """Split texts of these lengths into ranges (start, end) to invert at a time."""
     ends = np.cumsum(lengths + 2)
     starts = np.flatnonzero(np.diff(ends // _CHARACTERS, prepend=-1)).tolist()
     return list(pairwise([*starts, len(lengths)]))
@@ -356,7 +355,7 @@ def _texts(postings: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
 def _term_frequencies(
     postings: npt.NDArray[np.uint32], dtype: npt.DTypeLike, *, sublinear: bool
 ) -> npt.NDArray[Any]:
-    # As signed integers, because these are converted to floats faster.
+    # Signed integers are converted to floats faster.
     counts = (postings >> np.uint32(_REPEAT_SHIFT)).view(np.int32).astype(dtype) + 1
     return 1 + np.log(counts) if sublinear else counts
 

@@ -31,39 +31,38 @@ _SHARD: Final = 1 << 18
 """Most entries of a shard: the sums of a query over all of them stay in the CPU cache."""
 
 _SHARD_BYTES: Final = 1 << 25
-"""Most bytes of text of a shard, on average: inverting it takes some sixty times as much memory."""
+"""Most bytes of text of a shard, on average: inverting takes some sixty times as much memory."""
 
 _BUDGET: Final = 12_000_000
-"""Most postings that a search looks at for one query, in some fifteen milliseconds."""
+"""Most postings read per query: some fifteen milliseconds."""
 
 _ALWAYS_SEARCHED: Final = 1000
-"""A feature of at most so many entries is never too common to search by, however small the vocabulary."""
+"""Frequency at which a feature is never too common for the search, in vocabularies of any size."""
 
 _MARGIN: Final = (32, 2048)
-"""Fewest and most entries fetched beyond k, for entries that only the features left out of the search put among
-the first k."""
+"""Fewest and most entries fetched beyond k: features left out of the search can move them into the first k."""
 
 _MARGIN_SHARE: Final = 4096
-"""Between these, one in so many entries: in a large vocabulary more of them have similar scores."""
+"""Between these bounds, one in so many entries: a large vocabulary has more similar scores."""
 
 _LOWER_BITS: Final = np.uint64(48)
 """Bits of a pair below the uppermost sixteen."""
 
 _BLOCK: Final = (16, 128)
-"""Fewest and most queries that a thread searches at a time: with more, threads wait less for each other."""
+"""Fewest and most queries per thread: with more, threads wait less for each other."""
 
 
 class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
 
-    Entries are found by the rarer features of a query, with an inverted index, and scored by all features, which
-    are computed from their texts.
+    Entries are found by the rarer features of a query, with an inverted index, and scored by all features,
+    computed from their texts.
 
     Args:
         entries: E entries.
         weights: TF-IDF weights fitted on the entries.
-        shards: the postings of the entries, in ranges one after the other.
-        scales: float32 (E): one over the length of the vector of each entry, 0 for one without features.
+        shards: the postings of consecutive ranges of entries.
+        scales: float32 (E): one over the length of the vector of each entry, 0 without features.
 
     Raises:
         ValueError: these do not fit each other.
@@ -95,8 +94,8 @@ class SparseSearch:
         Args:
             entries: E entries.
             settings: the features.
-            directory: a new directory, to which the search is written as by :meth:`save`, but with one shard in
-                memory at a time. If ``None``, all is in memory.
+            directory: a new directory for the search, written as by :meth:`save`, but with one shard in memory at
+                a time. If ``None``, all is in memory.
             progress: show progress when standard error is a terminal.
         """
         built = _build_shards(entries, settings, progress=progress)
@@ -108,13 +107,13 @@ class SparseSearch:
         return search
 
     def over(self, entries: Entries) -> SparseSearch:
-        """Make a search over other, far fewer entries, weighted as this one: their scores can be compared."""
+        """Make a search over other, far fewer entries with the same weights, so that scores are comparable."""
         shards = list(_build_shards(entries, self.settings, progress=False))
         weights = self.weights.with_features_of(shards)
         return SparseSearch(entries, weights, shards, _scales(shards, weights))
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """Find the k entries of highest cosine; entries that share no feature with the query are not hits.
+        """Find the k entries of highest cosine; entries without a common feature are not hits.
 
         Raises:
             StoreError: the index is damaged.
@@ -127,7 +126,7 @@ class SparseSearch:
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
         vectors = self._vectors(queries)
-        # Each feature of any query is looked up once, in ascending order, which is faster.
+        # Each feature of any query is looked up once; ascending order is faster.
         distinct, features = np.unique(vectors.places, return_inverse=True)
         hashes = self.weights.hashes[distinct]
         searched = []
@@ -136,7 +135,7 @@ class SparseSearch:
             searched.append((features[start:end][chosen], weights))
         best_rows = [BestRows(k, k + self._margin) for _ in queries]
         first = 0
-        # Shard after shard, because postings of features that queries share stay in the CPU cache.
+        # Shard after shard: postings of features shared by queries stay in the CPU cache.
         for shard in self._shards:
             scales = self._scales[first : first + shard.size]
             places = shard.places(hashes)
@@ -153,7 +152,7 @@ class SparseSearch:
     def _choose_features(
         self, features: npt.NDArray[np.int32], values: Scores
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """Choose the features to search by, given the vector of a query, and what each adds to a score."""
+        """Choose the features of a query for the search, with the contribution of each to a score."""
         frequencies = self.weights.frequencies[features]
         searched = np.flatnonzero(frequencies <= self._common)
         if not len(searched):
@@ -183,8 +182,8 @@ class SparseSearch:
     def _cosines(self, vectors: SparseVectors, query_numbers: npt.NDArray[np.int64], rows: Rows) -> Scores:
         """Compute the cosine of each entry with its query: float32 (n).
 
-        The texts of the entries are inverted like those of a shard, but to every feature a salt of its query is
-        added: a text then shares features only with its own query, and one product serves all queries.
+        The texts of the entries are inverted like those of a shard, but every feature gets a salt of its query: a
+        text then shares features only with its own query, and one product serves all queries.
 
         Args:
             vectors: the unit vectors of Q queries.
@@ -197,7 +196,7 @@ class SparseSearch:
         salted = salted[order]
         frequencies = self.weights.frequencies[vectors.places]
         weights = (vectors.values * self.weights.idf(frequencies))[order].astype(np.float64)
-        # Most features of a text are not in its query, which their uppermost sixteen bits already show.
+        # Most features of a text are not in its query; their uppermost sixteen bits already show it.
         wanted = np.zeros(1 << 16, bool)
         wanted[salted >> _LOWER_BITS] = True
         salted >>= np.uint64(TEXT_BITS)
@@ -226,7 +225,7 @@ class SparseSearch:
 
     @property
     def files(self) -> list[str]:
-        """Names of the files that the search is saved as."""
+        """Names of the saved files."""
         arrays = [f"{name}.npy" for name in ("hashes", "frequencies", "scales", "sizes")]
         shards = [f"{number}/{file}" for number in range(len(self._shards)) for file in Postings.FILES]
         return ["settings.json", *arrays, *shards]
@@ -253,7 +252,7 @@ class SparseSearch:
 class _SavedShards:
     """Shards in a directory, mapped again in each iteration.
 
-    The pages read of a mapped file count as memory until the mapping is released.
+    Pages of a mapped file count as memory until the mapping is released.
 
     Attributes:
         directory: of the shards.
@@ -278,7 +277,6 @@ class _SavedShards:
 
 
 def _build_shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> Iterator[Postings]:
-    """Invert the entries, shard by shard."""
     count = max(-(-len(entries) // _SHARD), -(-entries.texts.nbytes // _SHARD_BYTES))
     bounds = np.linspace(0, len(entries), count + 1).astype(np.int64).tolist()
     for first, last in track(list(pairwise(bounds)), "indexing", shown=progress):
@@ -302,7 +300,7 @@ def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float3
 
 
 def _salts(query_numbers: npt.NDArray[np.int64]) -> Hashes:
-    """Hash numbers of queries to salts, which make their features almost surely differ from those of others."""
+    """Hash numbers of queries to salts; the features of different queries then almost surely differ."""
     return query_numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) << np.uint64(TEXT_BITS)
 
 

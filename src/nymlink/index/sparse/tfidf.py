@@ -14,12 +14,12 @@ from nymlink.index.sparse.postings import Postings, chunks, find
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseVectors:
-    """The vectors of T texts, of which only numbers other than zero are kept.
+    """The nonzero values of the vectors of T texts.
 
     Attributes:
-        starts: int64 (T + 1): the numbers of text i are those from ``starts[i]`` to ``starts[i + 1]``.
-        places: int32 (n): the place of each number in its vector, ascending within a text.
-        values: float32 (n): the numbers.
+        starts: int64 (T + 1): text i has the values ``starts[i]`` to ``starts[i + 1]``.
+        places: int32 (n): the place of each value in its vector, ascending within a text.
+        values: float32 (n): the values.
         width: length of a vector.
     """
 
@@ -37,14 +37,14 @@ class TfIdf:
     """TF-IDF weights fitted on a set of texts.
 
     The weight of a feature is its count times ``ln((1 + n) / (1 + df)) + 1`` (scikit-learn's smooth idf); vectors
-    have unit length. Features that no fitted text has cannot match, but count in the length of a vector with the
-    idf of df = 0: a text half of which is unknown is at most half similar to any other.
+    have unit length. Unknown features cannot match, but count in the length of a vector with the idf of df = 0: a
+    text with one unknown half is at most half similar to any other.
 
     Attributes:
         settings: the features.
-        documents: n, the number of texts that it was fitted on.
+        documents: n, the number of fitted texts.
         hashes: uint64 (F): the features of these texts, ascending.
-        frequencies: int64 (F): df, the number of texts that have each feature.
+        frequencies: int64 (F): df, the number of texts with each feature.
     """
 
     settings: SparseSettings

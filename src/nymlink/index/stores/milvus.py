@@ -32,22 +32,22 @@ from nymlink.index.stores.server import (
 from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 
 TOKEN_VARIABLE: Final = "NYMLINK_STORE_TOKEN"
-"""Environment variable: USER:PASSWORD or an API key of a Milvus server."""
+"""Environment variable with USER:PASSWORD or an API key of a Milvus server."""
 
 _INSERTED: Final = 1 << 12
 """Vectors inserted at a time: a message to the server is at most 64 MB."""
 
 _MOST: Final = 16_384
-"""Limit of Milvus for hits of a query."""
+"""Most hits of a query in Milvus."""
 
 _UNREACHABLE: Final = 2
-"""Code of the error of a client that finds no server."""
+"""Error code of the client if it finds no server."""
 
 
 class MilvusStore(ServerStore):
     """Vectors in a collection of Milvus.
 
-    The name of the field of vectors has their fingerprint: Milvus Lite keeps no description.
+    The fingerprint of the vectors is in the name of their field, because Milvus Lite keeps no description.
     """
 
     extra: ClassVar[str] = "milvus"
@@ -84,7 +84,7 @@ class MilvusStore(ServerStore):
         if client.has_collection(content.name):
             self._require(self._found(client))
             return
-        # What was left of a stopped build is begun anew: after a crash nobody knows which rows Milvus has.
+        # A stopped build starts again: after a crash nobody knows which rows Milvus has.
         partial = f"{content.name}_partial"
         client.drop_collection(partial)
         self._create(client, partial)
@@ -118,7 +118,7 @@ class MilvusStore(ServerStore):
                 limit=k,
                 output_fields=["row"],
                 search_params={"metric_type": "IP", "params": {} if self.is_exact else {"ef": max(EF, k)}},
-                # Nothing changes once it has its name.
+                # The collection does not change once it has its final name.
                 consistency_level="Eventually",
                 timeout=timeout(),
             )
@@ -127,7 +127,7 @@ class MilvusStore(ServerStore):
         return rows
 
     def _connected(self) -> Any:
-        """Connect once in a process, and check whose vectors there are."""
+        """Connect once per process, and check that the vectors are those of the index."""
         with self._connecting:
             if self._process != os.getpid():
                 self._tell()
@@ -142,7 +142,7 @@ class MilvusStore(ServerStore):
             return self._client
 
     def _found(self, client: Any) -> dict[str, Any] | None:
-        """Read what the collection holds; ``None`` if there is none."""
+        """Read the contents of the collection; ``None`` if there is none."""
         name = self.content.name
         if not client.has_collection(name):
             return None
@@ -155,7 +155,6 @@ class MilvusStore(ServerStore):
 
 
 def _connect(address: StoreAddress) -> Any:
-    """Open a client."""
     client = _pymilvus().MilvusClient
     if address.is_file:
         if find_spec("milvus_lite") is None:
@@ -163,7 +162,7 @@ def _connect(address: StoreAddress) -> Any:
                 address, "needs Milvus Lite", "pip install milvus-lite (not on Windows), or name a server"
             )
         if address.is_recorded and not Path(address.url).exists():
-            # Milvus Lite would make a new one.
+            # Milvus Lite would make a new file.
             raise failure(address, "is not there", f"say where it is now with {URL_VARIABLE}")
         return client(address.url)
     parts = urlsplit(address.url)
@@ -202,7 +201,7 @@ def _pymilvus() -> Any:
         import pymilvus
     except ImportError as error:
         raise MissingExtraError("milvus", purpose="A store in Milvus") from error
-    # They write a traceback to standard error for every error that they raise.
+    # The library writes a traceback to standard error for every error.
     for package in ("pymilvus", "milvus_lite"):
         logging.getLogger(package).setLevel(logging.CRITICAL + 1)
     return pymilvus

@@ -36,22 +36,18 @@ if TYPE_CHECKING:
 
 @contextmanager
 def deadline(descriptor: int, seconds: float) -> Iterator[Event]:
-    """Shut a socket down when the block has not ended in time: whoever waits on it gets an error.
+    """Shut a socket down if the block has not ended in time: a waiting thread then gets an error.
 
-    A server that was stopped, or a network that swallows everything, answers no request to cancel.
-
-    Args:
-        descriptor: of the socket.
-        seconds: how long the block may take.
+    A stopped server, or a network that drops everything, answers no request to cancel.
 
     Yields:
-        An event that is set where time was up.
+        An event, set when time was up.
     """
     expired = Event()
 
     def shut() -> None:
         expired.set()
-        # The family of sockets makes no difference to shutting down.
+        # Shutting down does not depend on the family of sockets.
         with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
             copy.shutdown(socket.SHUT_RDWR)
 
@@ -65,7 +61,7 @@ def deadline(descriptor: int, seconds: float) -> Iterator[Event]:
 
 
 def prepare(connection: Connection, address: StoreAddress) -> None:
-    """Make a database able to hold vectors."""
+    """Prepare a database for vectors."""
     psycopg = psycopg_package()
     try:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -80,7 +76,7 @@ def prepare(connection: Connection, address: StoreAddress) -> None:
 
 
 def register(connection: Connection, address: StoreAddress) -> None:
-    """Teach a connection the type of vectors."""
+    """Register the type of vectors with a connection."""
     from pgvector.psycopg import register_vector
 
     try:
@@ -97,12 +93,12 @@ def connect(address: StoreAddress) -> Connection:
     try:
         parameters = psycopg.conninfo.conninfo_to_dict(address.url)
     except psycopg.Error:
-        # Its message would quote what may be a part of a password.
+        # Its message could quote a part of a password.
         raise failure(
             address, "has an address that is no URL of PostgreSQL", "write %-signs and the like in it as %25"
         ) from None
     defaults = {"connect_timeout": CONNECT_SECONDS, "application_name": "nymlink"}
-    # Statements are not prepared: poolers between here and the server may not know of them.
+    # No prepared statements: poolers between here and the server may not know them.
     connection: Connection = psycopg.connect(**(defaults | parameters), autocommit=True, prepare_threshold=None)
     return connection
 
@@ -129,7 +125,7 @@ def explained(address: StoreAddress) -> Iterator[None]:
 
 
 def statement(text: LiteralString, *values: int | str, **names: str) -> Composed:
-    """Compose a statement of values, by place, and names of tables and indexes, by key."""
+    """Compose a statement with values, by place, and names of tables and indexes, by key."""
     from psycopg.sql import SQL, Identifier, Literal
 
     return SQL(text).format(*map(Literal, values), **{key: Identifier(name) for key, name in names.items()})
@@ -150,30 +146,30 @@ def psycopg_package() -> Any:
 
 
 _COPIED: Final = 1 << 14
-"""Vectors copied in one transaction: a build that was stopped goes on after the last."""
+"""Vectors copied in one transaction; a stopped build continues after the last."""
 
 _LARGEST_EF: Final = 1000
 """Limit of pgvector for ``hnsw.ef_search``."""
 
 _INLINE_WIDTH: Final = 1900
-"""Vectors of at most this width fit into a page of 8 kB: stored elsewhere, comparing all takes far longer."""
+"""Widest vectors that fit into a page of 8 kB; comparing wider ones takes far longer."""
 
 _GRAPH_BYTES: Final = 1400
-"""Memory of a vector in a graph that is being built, beside its numbers: its links and what they are kept in."""
+"""Memory per vector of a graph during its building, without its numbers: its links and their structures."""
 
 _LEAST_MEMORY: Final = 64
 _MOST_MEMORY: Final = 4096
-"""Megabytes for the server to build a graph: its own default, and enough for 1.4 million vectors of width 384."""
+"""Megabytes of the server for building a graph: its own default, and enough for 1.4 million vectors of width 384.
+"""
 
 _IDLE: Final = 8
-"""Connections kept for the next searches."""
+"""Idle connections kept for further searches."""
 
 
 class PostgresStore(ServerStore):
     """Vectors in a table of PostgreSQL.
 
-    Each search has a connection of its own, out of those that are idle. The comment of the table says whose
-    vectors it has.
+    Each search takes an idle connection of its own. The comment of the table identifies its vectors.
     """
 
     extra: ClassVar[str] = "postgres"
@@ -197,7 +193,7 @@ class PostgresStore(ServerStore):
         partial = f"{content.name}_partial"
         with explained(self.address), connect(self.address) as connection:
             prepare(connection, self.address)
-            # Of two builds of the same vectors, the second finds what the first has uploaded.
+            # Of two builds of the same vectors, the second finds the uploads of the first.
             connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [content.name])
             if self._found(connection) is not None:
                 self._require(self._found(connection))
@@ -224,7 +220,7 @@ class PostgresStore(ServerStore):
 
     def search(self, queries: Vectors, k: int) -> Rows:
         rows = np.full((len(queries), k), NONE, np.int32)
-        # Equal products by ascending row, as exact search has them; the graph knows no order of rows.
+        # Ties by ascending row, as in exact search; the graph has no order of rows.
         order = "vector <#> %b, row" if self.is_exact else "vector <#> %b"
         query = statement(f"SELECT row FROM {{table}} ORDER BY {order} LIMIT %s", table=self.content.name)
         with explained(self.address), self._lent(k) as connection:
@@ -235,7 +231,7 @@ class PostgresStore(ServerStore):
 
     @contextmanager
     def _lent(self, k: int) -> Iterator[Connection]:
-        """Lend a connection for searching, which is kept for later unless that fails."""
+        """Lend a connection for searching; it is kept unless the search fails."""
         connection = self._idle_connection(k) or self._new_connection(k)
         try:
             yield connection
@@ -248,27 +244,27 @@ class PostgresStore(ServerStore):
             connection.close()
 
     def _idle_connection(self, k: int) -> Connection | None:
-        """Take a connection that was kept and still works; ``None`` if there is none."""
+        """Take an idle, working connection; ``None`` if there is none."""
         if self._process != os.getpid():
-            # A process that was forked must not speak on the connections of its parent.
+            # A forked process must not use the connections of its parent.
             self._process, self._idle = os.getpid(), []
         while self._idle:
             try:
                 connection = self._idle.pop()
             except IndexError:
-                # Another thread was faster.
+                # Another thread took the last one.
                 return None
             try:
                 self._set_limits(connection, k)
             except psycopg_package().OperationalError:
-                # The server was started again since.
+                # The server was restarted.
                 connection.close()
             else:
                 return connection
         return None
 
     def _new_connection(self, k: int) -> Connection:
-        """Connect, and check whose vectors there are."""
+        """Connect, and check that the vectors are those of the index."""
         self._tell()
         connection = connect(self.address)
         try:
@@ -283,13 +279,13 @@ class PostgresStore(ServerStore):
         return connection
 
     def _set_limits(self, connection: Connection, k: int) -> None:
-        """Set what limits a search for k vectors: its time, and how far it looks in a graph."""
+        """Set the limits of a search for k vectors: its time, and its depth in a graph."""
         milliseconds = max(int(1000 * timeout()), 1)
         self._execute(connection, f"SET statement_timeout = {milliseconds}; SET hnsw.ef_search = {_ef(k)}")
 
     def _execute(self, connection: Connection, query: Any, values: Any = None) -> Any:
-        """Execute a query, within a time limit that holds even if the server does not answer at all."""
-        # A little longer than the server itself takes to give up.
+        """Execute a query, with a time limit even for a silent server."""
+        # A little longer than the server's own limit.
         with deadline(connection.fileno(), timeout() + 1) as expired:
             try:
                 return connection.execute(query, values)
@@ -299,7 +295,7 @@ class PostgresStore(ServerStore):
                 raise
 
     def _found(self, connection: Connection) -> dict[str, Any] | None:
-        """Read what the table says of itself; ``None`` if there is none."""
+        """Read the table's description of its contents; ``None`` if there is none."""
         query = "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(%s)"
         found = connection.execute(query, [self.content.name]).fetchone()
         if found is None:
@@ -317,7 +313,6 @@ def _ef(k: int) -> int:
 
 
 def _copy(connection: Connection, table: str, start: int, vectors: HalfVectors) -> None:
-    """Append vectors to a table, all or none."""
     with (
         connection.cursor() as cursor,
         cursor.copy(statement("COPY {table} FROM STDIN (FORMAT BINARY)", table=table)) as copy,
@@ -341,12 +336,12 @@ def _build_graph(connection: Connection, table: str, content: StoredContent) -> 
     try:
         connection.execute(create)
     except psycopg_package().errors.DiskFull:
-        # Parallel workers share this memory, of which containers have 64 MB unless they are told otherwise.
+        # Parallel workers share this memory; containers have 64 MB by default.
         connection.execute("SET max_parallel_maintenance_workers = 0")
         connection.execute(create)
 
 
 def _graph_memory(content: StoredContent) -> int:
-    """Estimate the megabytes in which a graph is built: where it does not fit, that takes many times as long."""
+    """Estimate the megabytes for building a graph: with less memory it takes many times as long."""
     needed = content.count * (4 * content.width + _GRAPH_BYTES) >> 20
     return min(max(needed, _LEAST_MEMORY), _MOST_MEMORY)

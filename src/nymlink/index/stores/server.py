@@ -1,4 +1,4 @@
-"""Stores on servers: which vectors they hold for an index, and how they search them."""
+"""Stores on servers: their vectors, and their search."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from nymlink.index.hits import Rows
 from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 
 _NAME: Final = re.compile(r"nymlink_[0-9a-z_]{1,48}")
-"""PostgreSQL allows 63 characters, with those added while vectors are uploaded."""
+"""PostgreSQL allows 63 characters, including those added during uploads."""
 
 _HASHED: Final = 1 << 14
-"""Vectors whose bytes are hashed at a time."""
+"""Vectors hashed at a time."""
 
 
 def _name(fingerprint: str, kind: str) -> str:
@@ -33,13 +33,13 @@ def _name(fingerprint: str, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredContent:
-    """Vectors of an index, as a store holds them.
+    """Vectors of an index in a store.
 
     Attributes:
         name: of the table or collection.
-        fingerprint: of the vectors and their order, kept with them.
+        fingerprint: of the vectors and their order, stored with them.
         kind: ``"exact"`` or ``"hnsw"``.
-        count: how many.
+        count: number of vectors.
         width: of a vector.
     """
 
@@ -53,8 +53,8 @@ class StoredContent:
     def of(cls, vectors: HalfVectors, kind: str) -> StoredContent:
         """Describe vectors, float16 (E, D).
 
-        The name is made from the fingerprint: a new release of a vocabulary does not disturb who still searches
-        the old one, and equal vectors are uploaded once.
+        The name is made from the fingerprint: a new release of a vocabulary does not disturb searches of the old
+        one, and equal vectors are uploaded once.
         """
         count, width = vectors.shape
         digest = xxhash.xxh3_128(f"{count} {width} ".encode())
@@ -65,7 +65,7 @@ class StoredContent:
 
     @property
     def is_named_as_built(self) -> bool:
-        """Whether building the index again would look for the vectors under the same name."""
+        """Whether a new build of the index would give the vectors the same name."""
         return self.name == _name(self.fingerprint, self.kind)
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,16 +98,11 @@ TIMEOUT_VARIABLE: Final = "NYMLINK_STORE_TIMEOUT"
 _TIMEOUT: Final = 30.0
 
 CONNECT_SECONDS: Final = 10
-"""How long a server may take to accept a connection."""
+"""Seconds for a server to accept a connection."""
 
 
 class ServerStore(ABC):
-    """A copy of the vectors of an index on a server. It is connected to when it is first searched.
-
-    Args:
-        address: of the server.
-        content: the vectors that it holds.
-    """
+    """A copy of the vectors of an index on a server, connected at the first search."""
 
     FILES: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[str]
@@ -130,10 +125,10 @@ class ServerStore(ABC):
     @classmethod
     @abstractmethod
     def check(cls, address: StoreAddress) -> None:
-        """Check that a server is there and can hold vectors, before anything is encoded for it.
+        """Check that a server is available and can hold vectors, before anything is encoded for it.
 
         Raises:
-            MissingExtraError: the package that speaks to it is not installed.
+            MissingExtraError: the package of its client is not installed.
             StoreError: it is not there, or cannot hold vectors.
         """
 
@@ -141,7 +136,7 @@ class ServerStore(ABC):
     def upload(self, vectors: HalfVectors, *, progress: bool) -> None:
         """Copy vectors to the server, unless it has them.
 
-        They are searched only once all are there: until then, they have another name.
+        During the upload they have another name, so that only complete copies are searched.
 
         Raises:
             StoreError: they cannot be copied.
@@ -159,10 +154,10 @@ class ServerStore(ABC):
         return {"url": self.address.public, **self.content.to_dict()}
 
     def _tell(self) -> None:
-        """Warn, once, where a store on another machine is connected to because an index says so."""
+        """Warn once if the index asks for a connection to a store on another machine."""
         if self.address.is_recorded and not self.address.is_here and not self._told:
             self._told = True
-            # Names that are looked up go there, and the index may come from a stranger.
+            # The store sees the linked names, and the index may come from a stranger.
             warnings.warn(
                 f"the index looks for vectors at {self.address.public} ({URL_VARIABLE} names another place, or "
                 "confirms this one)",
@@ -187,7 +182,7 @@ class ServerStore(ABC):
             )
         expected = {part: getattr(self.content, part) for part in ("fingerprint", "count", "width")}
         if found != expected:
-            # Under the name that a build gives there can only be what was changed since.
+            # Another fingerprint under this name means that the vectors were changed.
             remove = "remove that there, and " if self.content.is_named_as_built else ""
             advice = f"{remove}build the index again"
             raise failure(self.address, f"holds the vectors of another index in {name}", advice)
@@ -201,20 +196,20 @@ def failure(
     reason: object = None,
     error: type[StoreError] = StoreError,
 ) -> StoreError:
-    """Make the error that says what is wrong with a store, without credentials."""
+    """Make an error about a store, without credentials."""
     text = "" if reason is None else address.hidden(str(reason)).strip()
     reason = f" ({' '.join(text.split())})" if text else ""
     return error(f"the store {address.public} {what}{reason}: {advice}")
 
 
 def unreachable(address: StoreAddress, reason: object) -> StoreError:
-    """Make the error that says that no connection to a store can be made."""
+    """Make the error for a store without a connection."""
     advice = f"start it, or say where it is now with {URL_VARIABLE}"
     return failure(address, "cannot be reached", advice, reason=reason, error=StoreUnavailableError)
 
 
 def too_slow(address: StoreAddress) -> StoreError:
-    """Make the error that says that a store did not answer in time."""
+    """Make the error for a store without an answer in time."""
     return failure(
         address,
         f"did not answer within {timeout():g} seconds",
@@ -224,7 +219,7 @@ def too_slow(address: StoreAddress) -> StoreError:
 
 
 def timeout() -> float:
-    """Return how long a store may take for one answer, in seconds.
+    """Return the time limit of an answer of a store, in seconds.
 
     Raises:
         InputError: the environment has another value than a number of seconds.

@@ -1,4 +1,4 @@
-"""The servers that nymlink knows: checking one, uploading vectors to it, opening those that an index has there."""
+"""The known servers: checking one, uploading vectors to it, opening the vectors of an index there."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _STORES: Final[Mapping[str, type[ServerStore]]] = MappingProxyType({POSTGRES: Po
 
 
 def check_store(address: StoreAddress, kind: str) -> None:
-    """Check that a store is there and searches in a way, before anything is encoded for it.
+    """Check that a store is available and offers a kind of search, before anything is encoded for it.
 
     Args:
-        address: where it is.
+        address: its address.
         kind: ``"exact"`` or ``"hnsw"``.
 
     Raises:
-        InputError: stores do not search in this way.
-        MissingExtraError: the package that speaks to it is not installed.
+        InputError: stores do not offer this kind of search.
+        MissingExtraError: the package of its client is not installed.
         StoreError: it is not there, or cannot hold vectors.
     """
     if kind not in SERVER_KINDS:
@@ -34,10 +34,10 @@ def check_store(address: StoreAddress, kind: str) -> None:
 
 
 def upload(address: StoreAddress, vectors: HalfVectors, kind: str, *, progress: bool) -> ServerStore:
-    """Copy vectors to a store, unless it has them; what a stopped build has copied is used.
+    """Copy vectors to a store, unless it has them; the copies of a stopped build are used.
 
     Args:
-        address: where it is.
+        address: its address.
         vectors: float16 (E, D): unit vectors.
         kind: ``"exact"`` or ``"hnsw"``.
         progress: whether to show progress when standard error is a terminal.
@@ -53,17 +53,17 @@ def upload(address: StoreAddress, vectors: HalfVectors, kind: str, *, progress: 
 def open_store(
     address: StoreAddress, recorded: Mapping[str, Any], *, kind: str, count: int, width: int
 ) -> ServerStore:
-    """Open the store of an index, which is connected to when it is first searched.
+    """Open the store of an index; it is connected at the first search.
 
     Args:
-        address: where it is now.
+        address: its present address.
         recorded: :meth:`ServerStore.to_dict`.
         kind: ``"exact"`` or ``"hnsw"``.
         count: of the vectors.
         width: of a vector.
 
     Raises:
-        ValueError: what is recorded is damaged.
+        ValueError: the record is damaged.
     """
     if kind not in SERVER_KINDS:
         raise ValueError(f"no store searches by {kind}")

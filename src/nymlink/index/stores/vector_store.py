@@ -1,4 +1,4 @@
-"""Stores of vectors: their addresses, and what they offer."""
+"""Stores of vectors: their addresses and their protocol."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.index.hits import Rows
 
 URL_VARIABLE: Final = "NYMLINK_STORE_URL"
-"""Environment variable: where the store of an index is now, with credentials where it needs them."""
+"""Environment variable with the present URL of the store of an index, with credentials if necessary."""
 
 POSTGRES: Final = "PostgreSQL"
 MILVUS: Final = "Milvus"
 
 _SERVERS: Final = {"postgresql": POSTGRES, "postgres": POSTGRES, "http": MILVUS, "https": MILVUS}
 _FILE_ENDING: Final = ".db"
-"""Of a file of Milvus Lite."""
+"""Ending of the name of a Milvus Lite file."""
 
 _KEPT: Final = ("host", "port", "dbname", "user", "sslmode", "target_session_attrs")
-"""Parameters of a URL that are recorded: none is a secret, or names a file."""
+"""Recorded parameters of a URL: none is a secret, or names a file."""
 
 _HERE: Final = ("", "localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """Where a store is.
+    """The address of a store.
 
     Attributes:
         server: ``"PostgreSQL"`` or ``"Milvus"``.
-        url: as it was given, with credentials if it has any: never shown, logged or written.
-        public: the same without credentials: for PostgreSQL with the name of the user, as that is needed to look
-            up the password.
-        is_recorded: whether it is what an index says, not what its user gave.
+        url: the given URL, possibly with credentials: never shown, logged or written.
+        public: the URL without credentials; for PostgreSQL with the name of the user, needed to look up the
+            password.
+        is_recorded: whether it comes from an index, not from the user.
     """
 
     server: str
@@ -50,7 +50,7 @@ class StoreAddress:
         """Read a URL of a server, or the path of a file of Milvus Lite.
 
         Raises:
-            InputError: it is neither. The message does not quote it: it may have a password.
+            InputError: it is neither. The message does not quote it: it may contain a password.
         """
         if "://" not in url:
             if Path(url).suffix != _FILE_ENDING:
@@ -67,7 +67,7 @@ class StoreAddress:
 
     @classmethod
     def recorded(cls, public: str) -> StoreAddress:
-        """Read the address that an index has recorded, unless the environment says where the store is now.
+        """Read the recorded address of an index, unless the environment has the present one.
 
         Raises:
             InputError: the environment has another value than a URL.
@@ -118,11 +118,7 @@ _UNKNOWN: Final = (
 
 
 def _without_credentials(parts: SplitResult, *, keep_user: bool) -> str:
-    """Leave out the password, and whatever may be one.
-
-    Raises:
-        ValueError: the port is no number.
-    """
+    """Remove the password, and everything that may be one."""
     _ = parts.port if "," not in parts.netloc else None
     login, at, host = parts.netloc.rpartition("@")
     user = login.partition(":")[0]
@@ -133,13 +129,13 @@ def _without_credentials(parts: SplitResult, *, keep_user: bool) -> str:
 
 
 class Store(Protocol):
-    """A search for the nearest vectors of an index, which have copies there.
+    """A search for the nearest vectors of an index, with a copy of the vectors.
 
-    A store finds candidates only. Their scores are the cosines of the vectors in the mapped file of the index, so
-    that they are the same whichever store found them. Several threads may search at the same time.
+    A store only finds candidates. Their scores are the cosines of the vectors in the mapped file of the index, the
+    same for every store. Several threads may search at the same time.
 
     Attributes:
-        FILES: names of the files that :meth:`save` writes.
+        FILES: names of the files written by :meth:`save`.
         is_exact: whether it finds all of the nearest vectors.
         most: largest k; for a larger one, the mapped file is searched.
     """
@@ -168,9 +164,9 @@ class Store(Protocol):
         ...
 
     def save(self, directory: Path) -> None:
-        """Write what belongs into the directory of the search.
+        """Write the store's files into the directory of the search.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: they cannot be written.
         """
         ...

@@ -22,10 +22,10 @@ _COPIES: Final = 2
 """Copies of a body in memory while it is read."""
 
 _PARSED: Final = 32
-"""Bytes that a byte of JSON may take as Python values: ``{"":0}`` and the like."""
+"""Most bytes of Python values per byte of JSON: ``{"":0}`` and the like."""
 
 _LARGE: Final = 4096
-"""Bytes of a large request, with its query."""
+"""Bytes of body and query from which a request counts as large."""
 
 _LARGE_AT_ONCE: Final = 2
 """Number of large requests at the same time; small ones are answered between them."""

@@ -18,11 +18,11 @@ from nymlink.serve.batching import OverloadedError
 _MOST: Final = 2 << 30
 """Most bytes of the default budget: Python reads large tables no faster in parallel."""
 _SHARE: Final = 4
-"""The default budget is one part in so many of the memory of the machine."""
+"""The default budget is the memory of the machine divided by this."""
 _KEPT: Final = 8
-"""One part in so many of a budget is reserved for small requests."""
+"""A budget divided by this is reserved for small requests."""
 _LITTLE: Final = 256
-"""A small request takes at most one part in so many of the budget."""
+"""A small request takes at most the budget divided by this."""
 _PIECE: Final = 1 << 18
 """Bytes of an answer sent at a time; the rest waits here for slow clients, and counts."""
 _CONTAINER: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -36,7 +36,7 @@ def usual_budget() -> int:
     """Choose a budget in bytes: a quarter of the memory of this machine or container, at most 2 GB."""
     memory: int = psutil.virtual_memory().total
     for limit in map(Path, _CONTAINER):
-        # "max" if there is none.
+        # "max" without a limit.
         with suppress(OSError, ValueError):
             memory = min(memory, int(limit.read_text(encoding="ascii")))
     return min(memory // _SHARE, _MOST)

@@ -69,21 +69,14 @@ class Metrics:
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 LOG: Final = logging.getLogger("nymlink.access")
-"""A line of JSON for each request. It has no text of the request, nor of its address:
-that may be patients'."""
+"""A line of JSON per request, without texts of the request or its address: they may be patients'."""
 
 FAILURES: Final = logging.getLogger("nymlink.failures")
 """Log of unexpected failures: type and place in the code, without the message, which may quote a request."""
 
 
 class Watch:
-    """Counts and logs requests, and answers failed ones.
-
-    Args:
-        app: the application.
-        metrics: receives the counts.
-        log: whether to log a line for each request.
-    """
+    """Counts and logs requests, and answers failed ones."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, log: bool) -> None:
         self._app = app
@@ -147,7 +140,7 @@ def _place(error: BaseException) -> str:
 
 
 class _WithoutTexts(logging.Formatter):
-    """Writes what others log by its place in the code: its message, or that of an error, may quote a request."""
+    """Logs only the place in the code of messages and errors of others: their texts may quote a request."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = f"{record.levelname} of {record.name} ({record.pathname}:{record.lineno})"
@@ -156,9 +149,9 @@ class _WithoutTexts(logging.Formatter):
 
 
 def log_to_standard_error() -> None:
-    """Write the lines of both logs to standard error, as they are; what others say in this process, by its place.
+    """Write the lines of both logs to standard error; of everything else only the place in the code.
 
-    That is what libraries log, warnings, and errors that end threads.
+    Everything else: logs of libraries, warnings, and errors that end threads.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))

@@ -43,10 +43,6 @@ class Types:
 
     A query may also name any concept as the type of its descendants.
 
-    Args:
-        vocabulary: a vocabulary of C concepts.
-        children: children of its concepts.
-
     Attributes:
         all: semantic types, then the largest top branches, the most frequent first.
     """
@@ -117,7 +113,7 @@ class Types:
 
 
 _FOUND: Final = 50
-"""Most concepts found by a value; a value of more concepts tells little."""
+"""Most concepts found by a value; a value of more concepts is no evidence."""
 
 
 class Value(NamedTuple):

@@ -63,7 +63,7 @@ def annotate(request: Request, what: AnnotateRequest, indexes: Indexes, claim: M
 
 
 _FEW: Final = 50
-"""Most links of an answer that is written in the event loop."""
+"""Most links of an answer written in the event loop."""
 
 _CANDIDATE: Final = 2048
 """Bytes of memory for a candidate, including its part of the answer."""
@@ -87,14 +87,12 @@ class LinkRequest(Fields):
         description="Missing ones (null) have an empty link.", fail_fast=True
     )
     index: str | None = Field(None, description="Name of the index; the first if not given.")
-    top_k: int = Field(1, ge=1, description="Candidates of a mention at most.")
-    language: str | None = Field(None, description="Code of the language of mentions that state none.")
+    top_k: int = Field(1, ge=1, description="Most candidates of a mention.")
+    language: str | None = Field(None, description="Default language code of mentions.")
     composites: Literal["given", "always"] = Field(
         "given", description='"always" splits a mention of several names ("fever, cough and rash") into its parts.'
     )
-    text: str = Field(
-        "", description="The text that mentions stand in: what it abbreviates is read as it defines."
-    )
+    text: str = Field("", description="The text around the mentions; its definitions of abbreviations apply.")
 
 
 @router.post(
@@ -131,11 +129,7 @@ def _mention(mention: str | LocatedMention | None, language: str | None) -> Ment
 
 
 def _language(code: str | None) -> str | None:
-    """Normalise a language code.
-
-    Raises:
-        ProblemError: the code is not a language code.
-    """
+    """Normalise a language code."""
     if code is None:
         return None
     language = normalise_language(code)
@@ -145,11 +139,7 @@ def _language(code: str | None) -> str | None:
 
 
 def _require_within(what: LinkRequest, limits: Limits) -> None:
-    """Check the limits of a request.
-
-    Raises:
-        ProblemError: the request exceeds a limit.
-    """
+    """Check the limits of a request."""
     _require("too_many_mentions", "mentions", len(what.mentions), limits.mentions)
     longest = max((len(_text(mention)) for mention in what.mentions), default=0)
     _require("mention_too_long", "characters in a mention", longest, limits.mention_characters)

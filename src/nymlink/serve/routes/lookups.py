@@ -34,7 +34,7 @@ router: Final = APIRouter()
 )
 def concept(
     indexes: Indexes,
-    concept_id: Annotated[str, Path(description="The id; a former one leads to what it stands for now.")],
+    concept_id: Annotated[str, Path(description="The id; a former one leads to its present concept.")],
     index: IndexName = None,
 ) -> Response:
     """Answer with its names by language, parents, children, cross-references and definition."""
@@ -53,7 +53,7 @@ def search(
     index: IndexName = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> Response:
-    """Find concepts by what is typed: best first, each with the name that matched, or `null` where its id did."""
+    """Find concepts by typed text: best first, each with the name that matched, or `null` if its id matched."""
     found = indexes.named(index).completer.complete(q, limit)
     results = [
         {
@@ -70,13 +70,13 @@ status_router: Final = APIRouter(tags=["server"])
 
 
 # These answer while all threads are busy.
-@status_router.get("/health", summary="Tell whether the server runs")
+@status_router.get("/health", summary="Check that the server runs")
 async def health(indexes: Indexes) -> Response:
     """Answer with the version and the names of the indexes."""
     return json_answer({"status": "ok", "version": __version__, "indexes": [served.name for served in indexes]})
 
 
-@status_router.get("/metrics", summary="Tell Prometheus what was done")
+@status_router.get("/metrics", summary="Report counts for Prometheus")
 async def metrics(request: Request) -> Response:
     """Answer in the text format of Prometheus."""
     metrics = metrics_of(request)
@@ -100,13 +100,13 @@ _READ: Final = ["GET", "HEAD"]
 
 @pages_router.api_route("/", methods=_READ)
 def text_page(indexes: Indexes) -> Response:
-    """Show the page that finds mentions in a text; what is in its address, the page itself reads."""
+    """Show the page that finds mentions in a text; its script reads the address."""
     return page("text.html", indexes=[served.name for served in indexes])
 
 
 @pages_router.api_route("/names", methods=_READ)
 def names_page(indexes: Indexes) -> Response:
-    """Show the page that links names; what is in its address, the page itself reads."""
+    """Show the page that links names; its script reads the address."""
     return page("names.html", indexes=[served.name for served in indexes])
 
 
@@ -123,13 +123,13 @@ def keep_token(request: Request) -> Response:
 
 @pages_router.api_route("/table", methods=_READ)
 def table_page(indexes: Indexes) -> Response:
-    """Show the tables that are reviewed, and the page that takes a new one."""
+    """Show the tables under review, and the form for a new one."""
     return page("table.html", indexes=[served.name for served in indexes])
 
 
 @pages_router.api_route("/table/{project}", methods=_READ)
 def review_page(project: str) -> Response:
-    """Show the page that reviews the links of a project; whether there is one, the page itself asks."""
+    """Show the page that reviews the links of a project; its script reports a missing project."""
     return page("review.html", project=project)
 
 

@@ -117,11 +117,7 @@ class Fields(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _few(cls, value: Any) -> Any:
-        """Refuse a million of fields at once: each alone would have an error of its own, and these take memory.
-
-        Raises:
-            ValueError: there are too many.
-        """
+        """Refuse a million fields at once: an error for each would fill the memory."""
         if isinstance(value, dict) and len(value) > _MOST_FIELDS:
             raise ValueError(f"{len(value):,} fields: most of them are unknown")
         return value
@@ -134,7 +130,7 @@ def indexes_of(request: Request) -> ServedIndexes:
 
 
 async def _indexes(request: Request) -> ServedIndexes:
-    # What is no coroutine would be called in a thread.
+    # A plain function would be called in a thread.
     return indexes_of(request)
 
 

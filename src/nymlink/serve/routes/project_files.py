@@ -49,7 +49,7 @@ _WARNING: Final = Lock()
 """Lock: warnings are caught for the whole process, so for one request at a time."""
 
 _WAITING: Final = 60.0
-"""Seconds that a request waits for this lock."""
+"""Seconds to wait for this lock."""
 
 
 class NewRelease(Fields):
@@ -63,11 +63,11 @@ def export(
     opened: OpenProject,
     claim: Memory,
     format: Annotated[str, Query(max_length=50, description="Name of a format of links.")],
-    decided: Annotated[bool, Query(description="Only terms that were given concepts, or none.")] = False,
+    decided: Annotated[bool, Query(description="Only decided terms.")] = False,
 ) -> Response:
-    """Answer with a file of all rows, or of the mappings of all terms, and what was decided.
+    """Answer with a file of all rows, or of the mappings of all terms, and the decisions.
 
-    What there is to warn of, a spreadsheet that would run cells perhaps, is in the header X-Warnings, a line each,
+    Warnings, for example of cells that a spreadsheet would run, are in the header X-Warnings, one per line,
     percent-encoded.
     """
     if format not in export_formats():
@@ -76,7 +76,7 @@ def export(
     ending = _ENDINGS.get(format) or next(iter(LINK_FORMATS.get(format).endings), "")
     vocabulary = None if opened.served is None else opened.served.vocabulary
     claim.add(_OF_BYTE * opened.project.path.stat().st_size)
-    # In memory: a process that is killed would leave a file.
+    # In memory: a killed process would leave a file.
     body = io.BytesIO()
     is_binary = LINK_FORMATS.get(format).target == "binary"
     out = body if is_binary else io.TextIOWrapper(body, "utf-8", TEXT_ERRORS, newline="", write_through=True)
@@ -90,11 +90,7 @@ def export(
 
 @contextmanager
 def _own_warnings() -> Iterator[list[str]]:
-    """Collect the warnings of this request, and show those of others as they would have been.
-
-    Raises:
-        OverloadedError: other requests take too long.
-    """
+    """Collect the warnings of this request, and show those of others as usual."""
     if not _WARNING.acquire(timeout=_WAITING):
         raise OverloadedError(f"other exports have taken {_WAITING:g} seconds")
     try:
@@ -121,7 +117,7 @@ def import_(
     claim: Memory,
     body: FileBody,
     file_name: FileName,
-    reviewer: Annotated[str, Query(max_length=100, description="Who decided, where the file does not say.")] = "",
+    reviewer: Annotated[str, Query(max_length=100, description="Reviewer, if the file names none.")] = "",
     encoding: Setting = None,
     delimiter: Setting = None,
     column: Column = None,
@@ -145,7 +141,7 @@ def import_(
 
 @router.post("/rebase", summary="Apply decisions to another release")
 def post_rebase(request: Request, opened: OpenProject, new: NewRelease) -> Response:
-    """Link a project to another index; report what became of the decided concepts."""
+    """Link a project to another index; report the changes to decided concepts."""
     indexes = indexes_of(request)
     served = indexes.named(new.index or opened.project.index.name)
     with opened.linking.paused():

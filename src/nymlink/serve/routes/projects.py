@@ -141,7 +141,7 @@ def add_file(
     frequency: Column = None,
     language: Column = None,
     type: Column = None,
-    reviewer: Annotated[str, Query(max_length=100, description="Who adds it.")] = "",
+    reviewer: Annotated[str, Query(max_length=100, description="Name of the person who adds it.")] = "",
 ) -> Response:
     """Keep the rows of a table, and link its terms in the background."""
     served = opened.require_index()

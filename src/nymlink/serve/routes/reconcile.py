@@ -120,7 +120,7 @@ def suggest(
     return _answer({"result": complete(served, prefix, limit=limit, offset=skipped)}, callback)
 
 
-@_classic.get("/flyout/{what}", summary="Say a few words")
+@_classic.get("/flyout/{what}", summary="Describe an entity in a few words")
 def get_flyout(served: Served, what: What, id: str, callback: Callback = None) -> Response:
     """Answer with HTML in JSON."""
     return _answer(flyout(served, what, id), callback)

@@ -143,7 +143,7 @@ def concept(opened: OpenProject, concept_id: str) -> Response:
 
 @router.post("/decisions", summary="Decide a term")
 def post_decision(opened: OpenProject, new: NewDecision) -> Response:
-    """Save a decision; 409 if the reviewer decided the term meanwhile, with that decision as `present`."""
+    """Save a decision; 409 if the reviewer decided the term since, with the newer decision as `present`."""
     served = opened.require_index()
     made = decide(
         opened.project,

@@ -95,7 +95,9 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = No
     try:
         state: dict[str, Any] = member(manifest, "state", dict)
     except ValueError as error:
-        raise StoreError(f"damaged ({error}): remove it to go on from the one before", path=checkpoint) from error
+        raise StoreError(
+            f"damaged ({error}): remove it to continue from the previous one", path=checkpoint
+        ) from error
     return state
 
 
@@ -115,7 +117,7 @@ def _load(checkpoint: Path, name: str, manifest: dict[str, Any]) -> dict[str, Te
         return load_file(checkpoint / name)
     except (OSError, ValueError, SafetensorError) as error:
         raise StoreError(
-            f"the checkpoint is damaged ({error}): remove its directory to go on from an earlier one",
+            f"the checkpoint is damaged ({error}): remove its directory to continue from an earlier one",
             path=checkpoint,
         ) from error
 
@@ -127,7 +129,7 @@ def checkpoints(folder: Path) -> dict[int, Path]:
 
 
 def prune(folder: Path, *, keep: Collection[int]) -> None:
-    """Remove all checkpoints but those of some steps."""
+    """Remove all checkpoints except those of some steps."""
     for step, path in checkpoints(folder).items():
         if step not in keep:
             shutil.rmtree(path, ignore_errors=True)

@@ -173,7 +173,9 @@ class Loop(Generic[B]):
             self._precision.restore(saved["precision"])
             last, best = (saved[key] and StepEvaluation(**saved[key]) for key in ("last", "best"))
         except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"damaged ({error}): remove it to go on from the one before", path=path) from error
+            raise StoreError(
+                f"damaged ({error}): remove it to continue from the previous one", path=path
+            ) from error
         if isinstance(self._task, StatefulTask):
             self._task.restore_epoch_state(checkpoint.load_epoch_state(path))
         self.state = TrainingState(step, last, best)
@@ -208,11 +210,7 @@ class Loop(Generic[B]):
                 yield start + number, batch
 
     def _start_epoch(self, epoch: int, stop: StopRequest) -> None:
-        """Start an epoch; a stop request ends this at once, since no weights change.
-
-        Raises:
-            StoppedError: a stop was requested.
-        """
+        """Start an epoch; a stop request ends this at once, since no weights change."""
         # A process that stops at once would leave the others waiting.
         stopping = stop.stops_at_once() if self._processes.count == 1 else contextlib.nullcontext()
         try:
@@ -260,7 +258,7 @@ class Loop(Generic[B]):
                 self._write()
         if stopping:
             raise StoppedError(
-                f"stopped after step {self.state.step:,} of {self.steps:,}; the same command goes on from there"
+                f"stopped after step {self.state.step:,} of {self.steps:,}; the same command continues from there"
             )
 
     def _evaluate_if_due(self, stop: StopRequest) -> bool:

@@ -90,11 +90,6 @@ class RunFolder:
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
         """Begin or resume the training in the :meth:`locked` folder.
 
-        Args:
-            processes: the processes, for the record.
-            device: the device, for the record.
-            restart: replace a training in the folder.
-
         Returns:
             Step of the checkpoint to resume from; 0 for none; :data:`FINISHED` for a finished training.
 
@@ -248,11 +243,7 @@ def _write_record(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def _record_in(path: Path) -> dict[str, Any] | None:
-    """Read the record of the training in a folder; ``None`` if the folder is missing or empty.
-
-    Raises:
-        OutputError: the folder does not hold a training.
-    """
+    """Read the record of the training in a folder; ``None`` if the folder is missing or empty."""
     with output_errors(path):
         if not path.exists() or (path.is_dir() and all(file.name == LOCK for file in path.iterdir())):
             return None

@@ -1,4 +1,4 @@
-"""What a kind of training gives the training loop, and the state of a training."""
+"""The interface between a training and the training loop, and the state of a training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What losses share: their interface, distances, masks, mining.
+"""Base of losses: their interface, distances, masks, mining.
 
 Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 1.
 

@@ -78,7 +78,7 @@ def nearest_candidates(
         concepts: float (C, D).
         candidates: int64 (B, k): rows of concepts.
         allowed: bool (B, k): the candidates to choose from.
-        count: how many to find, at most k.
+        count: number of candidates to find, at most k.
 
     Returns:
         int64 (B, min(count, k)): rows of concepts, the nearest first; −1 after the last.

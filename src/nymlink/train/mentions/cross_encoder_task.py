@@ -42,7 +42,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class CrossBatch:
-    """A batch: the number of its mentions, pieces of those with a wrong concept, and its place for messages."""
+    """A batch: number of mentions, pieces of mentions with a wrong concept, and its place for messages."""
 
     mentions: int
     pieces: Sequence[Piece]

@@ -132,7 +132,7 @@ class Examples:
         correct = np.array(
             [[row in mention.gold for row in line.tolist()] for mention, line in zip(mentions, rows, strict=True)]
         )
-        # The first of several gold concepts stands for all.
+        # The first of several gold concepts represents all.
         gold = np.array([min(mention.gold) for mention in mentions], np.int32)
         concepts = np.unique(np.concatenate([rows[rows != NONE], gold]))
         documents = np.array([mention.document for mention in mentions])

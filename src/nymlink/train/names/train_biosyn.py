@@ -139,7 +139,7 @@ def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
 
 
 _MEASURED: Final = 1000
-"""Queries that the scale of dense scores, their mean squared vector length, is measured on."""
+"""Number of queries for measuring the scale of dense scores, their mean squared vector length."""
 
 
 class BioSynModel(nn.Module):
@@ -313,7 +313,7 @@ def _open_data(
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
     annotated = list(annotated_queries(vocabulary, corpora, types=settings.types))
-    # As published, a mention with several ids counts as composite, even where it cannot be split.
+    # As published, a mention with several ids counts as composite, even if it cannot be split.
     queries = [query for query in annotated if len(query.concept_ids) == 1]
     if not queries:
         raise no_concept_error(settings.types)

@@ -41,12 +41,6 @@ def train_stages(
     Each stage has a folder in the output; the encoder of the last stage is copied to the output. Stages can be
     added to a finished recipe, and changed before they begin.
 
-    Args:
-        settings: the stages.
-        restart: train all stages anew.
-        progress: show progress if standard error is a terminal.
-        problems: collects broken input.
-
     Returns:
         Name of a stage → its result, in order.
 
@@ -75,7 +69,7 @@ def train_stages(
         last = Path(stages[-1].settings.output)
         result = {"stages": results, "encoder": file_digest(last / MANIFEST)}
         if finished and folder.result != result:
-            # Stages were added: begin the record anew.
+            # Stages were added: write a new record.
             folder = RunFolder("stages", settings, {})
             folder.open(SINGLE, device, restart=True)
             finished = False
@@ -123,7 +117,6 @@ def _require_inputs(settings: EncoderTrainingSettings) -> None:
 
 
 def _copy_encoder(stage: Path, target: Path) -> None:
-    """Copy the files of the encoder that a training wrote."""
     for name in json.loads((stage / RECORD).read_text(encoding="utf-8"))["encoder"]:
         source = stage / name
         (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target / name)

@@ -75,7 +75,7 @@ def boost(
     thresholds = [_thresholds(column, rng) for column in numbers.T]
     usable = np.flatnonzero([len(own) > 0 for own in thresholds])
     if not len(usable):
-        raise InputError("the candidates of all questions are alike in all features: there is no order to learn")
+        raise InputError("the candidates of all questions have equal features: there is no order to learn")
     bins = [_to_bins(column, own) for column, own in zip(numbers.T, thresholds, strict=True)]
     question = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(numbers))))
     scores = np.zeros(len(numbers)) if start is None else start.copy()

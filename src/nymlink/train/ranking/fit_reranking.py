@@ -225,7 +225,7 @@ def fit_reranking(
 def learn_order(
     data: LabelledLines, lines: Bools, settings: BoostingSettings, *, progress: bool = False
 ) -> LearnedOrder:
-    """Learn the order of candidates from those of the lines that have a gold id and a context."""
+    """Learn the order of candidates from the given lines with a gold id and a context."""
     taught = lines & data.has_context & (data.owner != NONE)
     pool, right = data.pool.chosen(taught), data.right[taught]
     types = type_shares(pool, right)

@@ -116,7 +116,7 @@ def learn_trees(
 
 
 LEFT_OUT: Final = 0.1
-"""Share of the annotated mentions that are asked again with hidden gold concepts."""
+"""Share of the annotated mentions repeated with hidden gold concepts."""
 
 
 def annotated_questions(

@@ -1,11 +1,11 @@
 """Questions without annotations, from the names of a vocabulary.
 
-A third of the questions are unchanged names. A third are changed names: a word more or less, another order of
-words, another number, a slip. A third are names that are hidden together with names of the same words: their
+A third of the questions are unchanged names. A third are changed names: an added or missing word, another order of
+words, another number, a misspelling. A third are hidden names, together with all names of the same words: their
 concept must be found by its other names, or not at all.
 
-Ontologies name things differently, as authors do. A merged vocabulary knows the equal concepts of its sources: so
-the names of other sources are questions with known answers.
+Ontologies use different names for a concept, as authors do. A merged vocabulary has the equal concepts of its
+sources, so the names of other sources are questions with known answers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_CONCEPTS: Final = 4
 """Most concepts of a name in a question."""
 
 _STEM: Final = 5
-"""Words that share so many first letters count as forms of one word."""
+"""Number of equal first letters that make two words forms of one word."""
 
 _BIASED: Final = ("names", "names_found", "share_found", "references")
 """Features that depend on the draw of questions more than on the answer."""
@@ -41,7 +41,7 @@ _Change = Callable[[list[str], Sequence[str], np.random.Generator], list[str] | 
 
 
 def left_out_questions(index: Index, count: int, *, seed: int = 0, weight: float = 1.0) -> LabelledQuestions:
-    """Draw ``count`` concepts, and ask for a name of each; ``weight`` is that of each question."""
+    """Sample ``count`` concepts, and make a question from a name of each, with this ``weight``."""
     rng = np.random.default_rng(seed)
     entries = index.entries
     concepts = np.unique(index.owners[entries.names])
@@ -132,13 +132,13 @@ def _stems(text: str) -> frozenset[str]:
 def names_elsewhere(
     index: Index, merged: Vocabulary, count: int, *, seed: int = 0, weight: float = 1.0
 ) -> LabelledQuestions:
-    """Ask for the names of the index's concepts in other sources of a merged vocabulary.
+    """Make questions from the names of the index's concepts in other sources of a merged vocabulary.
 
     Args:
-        index: the index to search; names of its own sources are not asked.
+        index: the index to search; names of its own sources are left out.
         merged: its present or old ids include the ids of the index.
-        count: most questions, drawn at random.
-        seed: seed of the draw.
+        count: most questions, sampled at random.
+        seed: seed of the sample.
         weight: weight of each question.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The settings of all trainings, of those of encoders, by self-alignment and on annotated mentions."""
+"""The settings of all trainings, and those of encoders, by self-alignment and on annotated mentions."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class AlignmentSettings(EncoderTrainingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SynonymSettings(AlignmentSettings):
-    """The settings of trainings by self-alignment whose names are those of concepts."""
+    """The settings of self-alignment on names of concepts."""
 
     shared_names: Literal["negative", "ignore"] = field(
         default="negative",

@@ -171,7 +171,7 @@ TRAININGS: Final[Mapping[str, type[EncoderTrainingSettings]]] = {
     "finetune": FinetuneSettings,
     "biosyn": BioSynSettings,
 }
-"""The trainings that can be a stage: those that make an encoder."""
+"""The trainings of encoders; each can be a stage."""
 
 
 @dataclass(frozen=True)
@@ -199,17 +199,17 @@ class StagesSettings:
     """
 
     output: str = field(metadata=about("folder to write: the last encoder, and the stages", matters=False))
-    # Whether a stage is still the same is asked of its own folder.
+    # The folder of a stage shows whether the stage has changed.
     stage: tuple[dict[str, Any], ...] = field(metadata=about("the settings of each stage", matters=False))
 
     def stages(self, *, path: Path | None = None) -> list[Stage]:
-        """Make the settings of each stage: its base is the stage before, its output a folder in ``output``.
+        """Make the settings of each stage: its base is the previous stage, its output a folder in ``output``.
 
         Args:
-            path: the file that the tables come from, for messages.
+            path: the file of the tables, for messages.
 
         Raises:
-            InputError: a setting is unknown, missing, wrong, or one that the recipe itself makes.
+            InputError: a setting is unknown, missing, wrong, or set by the recipe itself.
         """
         return list(self._stages(path))
 

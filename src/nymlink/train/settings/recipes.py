@@ -1,4 +1,4 @@
-"""Recipes: TOML files with the settings of a training. Those of papers come with nymlink."""
+"""Recipes: TOML files with the settings of a training. Recipes of papers are included."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_recipe(recipe: str | Path, training: str) -> tuple[dict[str, Any], Path
 
     Args:
         recipe: name of one of :func:`recipes`, or else a file, or the folder of a training.
-        training: the training that it must be of; a file need not say of which it is.
+        training: the expected training; a file need not state its training.
 
     Returns:
         Its settings, and its file.
@@ -73,7 +73,7 @@ def read_stages(recipe: str | Path, *, output: str | None = None) -> StagesSetti
         output: the folder to write, instead of the file's.
 
     Raises:
-        InputError: the file is missing or wrong; the message gives the line, and the keys that there are.
+        InputError: the file is missing or wrong; the message gives the line, and the known keys.
     """
     values, path = read_recipe(recipe, "stages")
     if unknown := [key for key in values if key not in ("output", "stage")]:

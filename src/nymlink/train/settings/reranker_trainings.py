@@ -48,7 +48,7 @@ class RerankerTrainingSettings(CorpusSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class RerankSettings(RerankerTrainingSettings):
-    """The settings of the training ``rerank``, which trains a dual encoder."""
+    """The settings of the training ``rerank`` for dual encoders."""
 
     loss: Literal["triplet", "triplet-sampled", "prototype", "prototype-srn"] = field(
         default="prototype-srn",

@@ -1,12 +1,12 @@
-// Ask the server.
+// Requests to the server.
 
 export class Unreachable extends Error {
-  constructor(message = "The server does not answer: is it running?") {
+  constructor(message = "The server does not answer. Is it running?") {
     super(message);
   }
 }
 
-// What the server refuses, with its status and whatever else it says.
+// A request that the server refused, with the status and the problem of its answer.
 export class Refused extends Error {
   constructor(status, problem) {
     super(problem.what ? `${problem.what}: ${problem.what_to_do}` : `The server answered with status ${status}.`);
@@ -35,8 +35,8 @@ async function answered(path, request) {
     try {
       return await answer.json();
     } catch {
-      // A proxy in between, or a connection that broke.
-      throw new Unreachable("The answer cannot be read: is it the server's?");
+      // The answer came from a proxy, or the connection broke.
+      throw new Unreachable("The answer cannot be read. Does a proxy stand before the server?");
     }
   }
   throw new Refused(answer.status, await answer.json().catch(() => ({})));

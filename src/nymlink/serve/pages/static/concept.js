@@ -1,4 +1,4 @@
-// Where a concept was used: the terms of projects that were given it.
+// Lists the terms of projects with a decision for this concept.
 
 import { element } from "./elements.js";
 import { describeDecision } from "./review/decisions.js";
@@ -33,5 +33,5 @@ function use(term) {
   return element("li", { dir: "auto" }, `${term.text} `, element("span", { class: "kind" }, [count(term.frequency, "row"), ...who].join(" · ")));
 }
 
-// Without projects there is nothing to show, and nothing to say.
+// A server without projects refuses the request; the page then shows no list.
 show().catch(() => {});

@@ -1,4 +1,4 @@
-// Make elements; texts are set as text, so that nothing in them is taken for HTML.
+// Makes elements. Texts are set as text, never read as HTML.
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -17,7 +17,7 @@ export function labelled(text, field, attributes = {}) {
   return element("label", attributes, text, " ", field);
 }
 
-// A choice of [value, text] pairs, or of texts that are their values.
+// A select element. options: [value, text] pairs, or texts that are also values.
 export function choice(options, chosen, attributes = {}) {
   const made = element("select", attributes);
   for (const option of options) {

@@ -1,4 +1,4 @@
-// The form of a page: it is sent by script, by keys too, and filled in from the address, which can be copied.
+// The form of a page: sent by button or Ctrl+Enter, and filled in from the address of the page.
 
 const form = document.getElementById("ask");
 const text = document.getElementById("text");
@@ -27,8 +27,8 @@ async function share(say) {
   history.replaceState(null, "", address);
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The address is copied. It holds what you wrote: who sees it reads that.");
+    say("The address is copied. It contains your text: everyone with the address can read it.");
   } catch {
-    say("The address of this page now holds what you wrote.");
+    say("The address of this page now contains your text.");
   }
 }

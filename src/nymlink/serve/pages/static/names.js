@@ -1,4 +1,4 @@
-// The page that links names, one a line.
+// The page that links names, one per line.
 
 import { ask } from "./api.js";
 import { element } from "./elements.js";
@@ -23,7 +23,7 @@ async function linkNames() {
   const table = newTable();
   links.append(table);
   try {
-    // The first are there while the others are still linked.
+    // Show the first links before all are done.
     for (let start = 0; start < names.length; start += AT_ONCE) {
       say(`Linking ${names.length} names: ${start} done …`);
       const mentions = names.slice(start, start + AT_ONCE);
@@ -42,7 +42,7 @@ function newTable() {
   return element(
     "table",
     {},
-    element("caption", {}, "Links; open a name to see why"),
+    element("caption", {}, "Links (open a name for its candidates)"),
     element("thead", {}, element("tr", {}, ...head)),
     element("tbody"),
   );

@@ -1,4 +1,4 @@
-// The page that finds mentions in a text, and shows what each means when it is looked at.
+// The page that finds mentions in a text, and shows the candidates of a selected mention.
 
 import { ask } from "./api.js";
 import { element } from "./elements.js";
@@ -30,7 +30,7 @@ async function read() {
   }
 }
 
-// Offsets count code points, of which strings here have one or two units.
+// Offsets count code points; JavaScript strings count UTF-16 units.
 function highlighted(written, links) {
   const points = Array.from(written);
   const parts = [];

@@ -1,4 +1,4 @@
-// Show why a concept was found: the matched name, the parts of its score, the confidence, and what it means.
+// Shows candidates: matched name, parts of the score, confidence and definition.
 
 import { ask } from "./api.js";
 import { element } from "./elements.js";
@@ -37,7 +37,7 @@ function candidateItem(index, candidate) {
   );
 }
 
-// Fill in the definition and parents of the first candidate, when they are looked at.
+// Fetch the definition and parents of the first candidate, once.
 export async function describe(index, link, place) {
   const [first] = link.candidates;
   if (!first || place.childNodes.length) return;

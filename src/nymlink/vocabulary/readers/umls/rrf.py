@@ -173,7 +173,7 @@ class ConceptAttributes:
         return place, np.flatnonzero(place >= 0)
 
     def _places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
-        """Look up the concepts of the rows with a known id, and return these rows, too."""
+        """Return the rows with a known id and their concepts."""
         place, known = self._all_places(cuis)
         return place[known], known
 

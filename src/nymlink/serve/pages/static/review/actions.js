@@ -1,9 +1,9 @@
-// What each key and button does with the term under review.
+// The actions of keys and buttons on the term under review.
 
 import { describeDecision } from "./decisions.js";
 
 export class Actions {
-  // queue, list, view, targets, search, decisions: parts of the page; wanted(): the filters; help(): shows the keys.
+  // parts: queue, list, view, targets, finder and decisions of the page; wanted(): its filters; help(): shows the keys.
   constructor(parts) {
     Object.assign(this, parts);
   }
@@ -14,7 +14,7 @@ export class Actions {
     return this[action]?.();
   }
 
-  // Take a concept: decide with it, or choose it where several are wanted.
+  // Decide with a concept; with several targets, add it to them.
   take(concept) {
     if (!this.list.term) return this.say("There is no term to decide.");
     if (this.targets.several.checked) return this.targets.toggle(concept);
@@ -26,7 +26,7 @@ export class Actions {
     const [first] = this.view.candidates;
     if (chosen.length) this.#decide("concept", chosen);
     else if (first) this.#decide("concept", [this.targets.of(first)]);
-    else this.say("It has no candidate to accept: search the vocabulary, or NIL.");
+    else this.say("The term has no candidate. Search the vocabulary, or decide NIL.");
   }
 
   nil() {
@@ -77,7 +77,7 @@ export class Actions {
     else this.list.select(place);
   }
 
-  // Keep a comment: with the decision that there is, else by itself.
+  // Save a comment with the present decision; without one, save the comment alone.
   keepComment(term, comment) {
     const mine = this.decisions.mine(term);
     if ((mine?.comment ?? "") !== comment) this.decisions.decide(term, mine?.verdict ?? "open", mine?.targets ?? [], comment);
@@ -97,7 +97,7 @@ export class Actions {
     return this.#advance();
   }
 
-  // On to the next that wants a decision; where decided terms are looked at again, to the next.
+  // Select the next undecided term; in lists of decided terms, the next term.
   #advance() {
     const { status, reviewer } = this.wanted();
     if (status !== "open" && status !== "mine") {
@@ -107,7 +107,7 @@ export class Actions {
     const anyone = status === "open" && !reviewer;
     const place = this.queue.nextOpen(this.list.place, anyone ? null : this.decisions.reviewer());
     if (place >= 0) this.list.select(place);
-    else this.say("That was the last: all terms of this list are decided.");
+    else this.say("All terms of this list are decided.");
     return this.list.focus();
   }
 }

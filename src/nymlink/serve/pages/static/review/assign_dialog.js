@@ -1,10 +1,10 @@
-// Assign terms to a reviewer: those that the filters show, or a share of them.
+// Assigns the filtered terms, or a share of them, to a reviewer.
 
 import { button, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
 import { count } from "./preview.js";
 
-// filters: what the list shows; people: names that are known; done(message): they were assigned.
+// filters: those of the list; people: known names; done(message): called after the assignment.
 export function assignDialog({ routes, filters, people, total, done }) {
   const name = element("input", { list: "people", maxlength: 100, autocomplete: "off", id: "assignee" });
   const share = element("input", { type: "number", min: 1, max: 100, step: 1, id: "share", inputmode: "numeric" });
@@ -13,10 +13,10 @@ export function assignDialog({ routes, filters, people, total, done }) {
   const assign = button("Assign", run);
   openDialog(
     "Assign terms",
-    element("p", {}, `Of the ${count(total, "term")} in the list, as it is filtered now:`),
+    element("p", {}, `The list, as filtered now, has ${count(total, "term")}.`),
     element("p", { class: "row" }, labelled("Reviewer", name), labelled("Share in %", share)),
     element("datalist", { id: "people" }, ...people.map((each) => new Option(each))),
-    element("p", { class: "hint" }, "Those come first that fewer reviewers have. The same terms may be given to two reviewers: where they differ is a queue of its own."),
+    element("p", { class: "hint" }, "Terms with the fewest reviewers are assigned first. Two reviewers may have the same term; the filter “disagreements” lists their differences."),
     line,
     element("p", { class: "row" }, assign),
   );

@@ -1,4 +1,4 @@
-// Accept all first candidates above a confidence, after seeing what that means.
+// Accepts all first candidates above a confidence, after a preview of the effect.
 
 import { button, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
@@ -7,7 +7,7 @@ import { count } from "./preview.js";
 const PAUSE = 200;
 const FIRST = 0.9;
 
-// done(message): they were accepted.
+// done(message): called when candidates were accepted.
 export function bulkDialog({ routes, reviewer, done }) {
   const above = element("input", { type: "number", min: 0, max: 1, step: 0.01, id: "above", inputmode: "decimal" });
   above.value = FIRST;
@@ -15,11 +15,11 @@ export function bulkDialog({ routes, reviewer, done }) {
   const accept = button("Accept", run);
   openDialog(
     "Accept the surest",
-    element("p", {}, "The first candidates of terms that nobody has decided, where their confidence is at least this:"),
+    element("p", {}, "Accept the first candidates of undecided terms with at least this confidence:"),
     labelled("Confidence", above),
     line,
     element("p", { class: "row" }, accept),
-    element("p", { class: "hint" }, "They are undone all at once, like one decision."),
+    element("p", { class: "hint" }, "One undo takes all of them back."),
   );
   let asked = 0;
   above.addEventListener("input", () => {
@@ -62,7 +62,7 @@ export function bulkDialog({ routes, reviewer, done }) {
 }
 
 export function meaning({ terms, rows, expected_wrong: wrong }) {
-  if (!terms) return "No term that is open is as sure as that.";
+  if (!terms) return "No undecided term has this confidence.";
   const about = wrong < 0.5 ? "probably none" : `about ${Math.round(wrong).toLocaleString("en")}`;
   return `${count(terms, "term")} (${count(rows, "row")}): ${about} of ${terms.toLocaleString("en")} will be wrong.`;
 }

@@ -1,11 +1,11 @@
-// The candidates of a term: what they mean, and why they were found.
+// The candidates of a term, with definitions, parents and scores.
 
 import { button, element } from "../elements.js";
 import { conceptAddress, percent } from "../why.js";
 
 const SHOWN_CHILDREN = 5;
 
-// confidence: in the first; take(candidate): takes it; chosen: ids that are chosen; keyOf(place): the key that takes a candidate.
+// confidence: of the first candidate; take(candidate): called by a click; chosen: ids; keyOf(place): key of a candidate.
 export function candidateList(candidates, { index, confidence, chosen, keyOf, take }) {
   const list = element("ol", { class: "candidates" });
   for (const [place, candidate] of candidates.entries()) {

@@ -1,10 +1,10 @@
-// Decide terms: at once on the page, then on the server, which may say that it was decided elsewhere meanwhile.
+// Decisions on terms: shown at once, then sent; the server refuses one if another browser decided first.
 
 import { Outbox } from "./outbox.js";
 
 export const RELATIONS = ["exact", "broader", "narrower", "related"];
 
-// How a concept is to the term.
+// Relation of the concept to the term.
 export const RELATION_NAMES = {
   exact: "exact",
   broader: "broader than the term",
@@ -13,10 +13,10 @@ export const RELATION_NAMES = {
 };
 
 export class Decisions extends EventTarget {
-  // What there was before each decision that is on its way.
+  // The state before each decision that is being sent.
   #before = new Map();
 
-  // queue: the terms; reviewer(): who decides.
+  // queue: the terms; reviewer(): name of the reviewer.
   constructor({ routes, queue, reviewer }) {
     super();
     this.queue = queue;
@@ -27,7 +27,7 @@ export class Decisions extends EventTarget {
     this.outbox.addEventListener("waiting", ({ detail }) => this.#tell("waiting", detail.error));
   }
 
-  // Show what was decided before the page was loaded and is not saved yet, and save it.
+  // Show and send the decisions that an earlier page could not save.
   resume() {
     for (const each of this.outbox.decisions) this.queue.setDecision(each.term, each.reviewer, shown(each));
     this.outbox.run();
@@ -68,12 +68,12 @@ export class Decisions extends EventTarget {
     }
     const { present } = error.problem;
     this.#replace(decision, present);
-    // It had arrived, but not the answer.
+    // The server has the decision; only its answer was lost.
     if (present && alike(present, decision)) return this.#tell("saved", present);
     return this.#tell("refused", { error, decision });
   }
 
-  // Show what a decision has become, unless a later one is on its way, which is what is shown.
+  // Show the saved decision, unless a later one is being sent.
   #replace(decision, present) {
     const { term, reviewer } = decision;
     const now = this.queue.get(term)?.decisions[reviewer];

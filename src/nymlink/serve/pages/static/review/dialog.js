@@ -1,4 +1,4 @@
-// A dialog over the page: Escape closes it, and the focus goes back to where it was.
+// A dialog over the page. Escape closes it and returns the focus.
 
 import { button, element } from "../elements.js";
 
@@ -16,7 +16,7 @@ export function openDialog(title, ...content) {
   return dialog;
 }
 
-// A line that says how something went, in a dialog.
+// A line of a dialog for messages.
 export function statusLine() {
   const line = element("p", { role: "status", "aria-live": "polite" });
   return { line, say: (message) => (line.textContent = message) };

@@ -1,15 +1,15 @@
-// Export what was decided, in any format of links, as a file of the browser.
+// Exports decisions to a file, in any format of links.
 
 import { button, choice, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
 import { saveFile } from "./save_file.js";
 
-// What the tables themselves are written as, then mappings of terms.
+// Formats of the tables, then formats of mappings.
 const FORMATS = [
-  ["tsv", "TSV: the tables as they were, with concepts"],
+  ["tsv", "TSV: the tables with added concepts"],
   ["csv", "CSV"],
   ["xlsx", "XLSX"],
-  ["jsonl", "JSON lines, with all that is known"],
+  ["jsonl", "JSON lines, with all details"],
   ["parquet", "Parquet"],
   ["sssom", "SSSOM"],
   ["usagi", "Usagi"],
@@ -25,8 +25,8 @@ export function exportDialog({ routes }) {
   openDialog(
     "Export",
     labelled("Format", format),
-    element("label", { class: "check" }, decided, " Only what is decided"),
-    element("p", { class: "hint" }, "Terms that nobody has decided have their first candidate, and are said to be not reviewed."),
+    element("label", { class: "check" }, decided, " Only decided terms"),
+    element("p", { class: "hint" }, "Undecided terms are exported with their first candidate, marked as not reviewed."),
     line,
     element("p", { class: "row" }, button("Export", run)),
   );
@@ -35,7 +35,7 @@ export function exportDialog({ routes }) {
     say("Writing …");
     try {
       const { name, warnings } = await saveFile(routes.exportAddress({ format: format.value, decided: decided.checked }));
-      say([`${name} is written.`, ...warnings].join(" "));
+      say([`${name} is saved.`, ...warnings].join(" "));
     } catch (error) {
       say(error.message);
     }

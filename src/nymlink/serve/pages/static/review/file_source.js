@@ -1,11 +1,11 @@
-// Take a file: dropped, chosen, or made of rows that are pasted.
+// Takes a file: dropped, chosen, or made of pasted rows.
 
 import { button, element, labelled } from "../elements.js";
 
-// A file that misses its place would be opened instead of the page.
+// Otherwise the browser would open a file dropped beside the field.
 for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (event) => event.preventDefault());
 
-// take(file): takes it; what: what it may be, in words.
+// take(file): called with the file; what: a noun for the label.
 export function fileSource(take, what = "a table") {
   const chosen = element("input", { type: "file" });
   const rows = element("textarea", { rows: 4, spellcheck: "false" });
@@ -13,21 +13,21 @@ export function fileSource(take, what = "a table") {
     "details",
     {},
     element("summary", {}, "Paste rows instead"),
-    labelled("Rows, as copied from a spreadsheet, or one term a line", rows),
+    labelled("Rows, as copied from a spreadsheet, or one term per line", rows),
     element("p", { class: "row" }, button("Use these rows", () => takeRows(rows.value), { class: "plain" })),
   );
   const zone = element(
     "div",
     { class: "drop" },
     labelled(`Drop ${what} here, or choose it:`, chosen),
-    element("p", { class: "hint" }, "CSV, TSV, XLSX, Usagi, SSSOM, or a term a line; told by content."),
+    element("p", { class: "hint" }, "CSV, TSV, XLSX, Usagi, SSSOM, or one term per line. The format is recognised by content."),
     pasted,
   );
 
   const takeRows = (text) => text.trim() && take(new File([text], "pasted rows"));
   chosen.addEventListener("change", () => {
     if (chosen.files.length) take(chosen.files[0]);
-    // The same file may be chosen again, after it was corrected.
+    // Otherwise choosing the same file again, after a correction, would do nothing.
     chosen.value = "";
   });
   for (const kind of ["dragenter", "dragover"]) {

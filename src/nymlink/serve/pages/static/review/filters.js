@@ -1,4 +1,4 @@
-// Which terms are in the list, and in what order.
+// The filters and the order of the list.
 
 import { choice, element, labelled } from "../elements.js";
 
@@ -21,14 +21,14 @@ const ORDERS = [
   ["order", "as in the file"],
   ["frequency", "frequency"],
   ["confidence", "confidence"],
-  ["margin", "margin before the second"],
+  ["margin", "margin to the second candidate"],
   ["text", "text"],
 ];
 
 export class Filters {
   #asked = 0;
 
-  // changed(): other terms are wanted.
+  // changed(): called when a filter changes.
   constructor(form, { values, changed }) {
     const share = (name) => element("input", { name, type: "number", min: 0, max: 1, step: 0.05, inputmode: "decimal" });
     const times = element("input", { name: "min_frequency", type: "number", min: 0, step: 1, inputmode: "numeric" });
@@ -49,8 +49,8 @@ export class Filters {
           labelled("Text", element("input", { name: "q", type: "search", autocomplete: "off" })),
           labelled("Confidence from", share("min_confidence")),
           labelled("to", share("max_confidence")),
-          labelled("Ahead by at most", share("max_margin")),
-          labelled("At least so often", times),
+          labelled("Margin at most", share("max_margin")),
+          labelled("Frequency at least", times),
           labelled("Decided by", this.reviewers),
           labelled("Assigned to", this.assigned),
         ),
@@ -78,7 +78,7 @@ export class Filters {
     this.form.elements.status.value = status;
   }
 
-  // Offer names of people.
+  // Offer the names of reviewers.
   people(names) {
     for (const list of [this.reviewers, this.assigned]) {
       const known = new Set([...list.options].map((option) => option.value));

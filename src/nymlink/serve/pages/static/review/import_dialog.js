@@ -1,4 +1,4 @@
-// Add to a project: a further table of terms, or decisions that were made elsewhere.
+// Adds a table, or decisions made elsewhere, to a project.
 
 import { element } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
@@ -25,7 +25,7 @@ export function importDialog({ routes, reviewer, done }) {
   const { line, say } = statusLine();
   const dialog = openDialog(
     "Import decisions",
-    element("p", {}, "From Usagi, SSSOM, a table that was exported from a project, or another project:"),
+    element("p", {}, "From Usagi, SSSOM, a table exported from a project, or another project:"),
     fileSource(take, "the file"),
     line,
   );

@@ -1,4 +1,4 @@
-// The keys of the review: one key does one thing; which, is remembered by the browser and may be changed.
+// The keys of the review. The browser remembers changes.
 
 import { recall, remember } from "./stored.js";
 
@@ -7,25 +7,25 @@ const CANDIDATES = 10;
 
 const DIGITS = Array.from({ length: CANDIDATES }, (_, place) => [`pick${place + 1}`, `Take candidate ${place + 1}`, String((place + 1) % 10)]);
 
-// Name, what it does, key.
+// Name, description, key.
 const KNOWN = [
-  ["accept", "Accept the first candidate, or what is chosen", "Enter"],
+  ["accept", "Accept the chosen targets, or else the first candidate", "Enter"],
   ...DIGITS,
   ["nil", "NIL: no concept of the vocabulary", "n"],
-  ["flag", "Flag, to look at again", "f"],
-  ["clear", "Take my decision back: open again", "x"],
+  ["flag", "Flag for another look", "f"],
+  ["clear", "Remove my decision", "x"],
   ["undo", "Undo my last decision", "u"],
   ["search", "Search the whole vocabulary", "/"],
   ["comment", "Comment", "c"],
   ["relation", "Next relation: exact, broader, narrower, related", "r"],
-  ["several", "Several targets: candidates are chosen, then accepted", "s"],
+  ["several", "Several targets: choose candidates, then accept", "s"],
   ["next", "Next term", "ArrowDown"],
   ["previous", "Previous term", "ArrowUp"],
   ["open", "Next term that I have not decided", "o"],
   ["help", "Show the keys", "?"],
 ];
 const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", " ": "Space", Enter: "Enter" };
-// Moving may repeat while a key is held; deciding may not.
+// Only these repeat while a key is held down.
 const REPEAT = new Set(["next", "previous"]);
 const RESERVED = new Set(["Tab", "Escape", "Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process", "Unidentified"]);
 
@@ -57,7 +57,7 @@ export class Keys {
     return NAMES[key] ?? key;
   }
 
-  // Give an action a key; an action that has it gets the key of before. Returns whether the key can be one.
+  // Give an action a key, and its old key to the action that had this one. Returns false for keys that cannot be used.
   remap(action, key) {
     if (RESERVED.has(key)) return false;
     const other = [...this.#keys].find(([, held]) => held === key)?.[0];
@@ -72,7 +72,7 @@ export class Keys {
     this.#store();
   }
 
-  // run(action): does it.
+  // run(action): called for each key.
   listen(run) {
     document.addEventListener("keydown", (event) => {
       const action = this.#enabled && !isElsewhere(event) && this.#actionOf(event.key);
@@ -93,7 +93,7 @@ export class Keys {
   }
 }
 
-// Whether a key is meant for something else: a field, a button that has the focus, a dialog, the browser.
+// Whether a key belongs to a field, a focused button, a dialog or the browser.
 function isElsewhere(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
   if (document.querySelector("dialog[open]")) return true;

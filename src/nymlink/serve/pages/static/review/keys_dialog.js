@@ -1,9 +1,9 @@
-// Show the keys, and let each be another.
+// Shows and changes the keys.
 
 import { button, element } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
 
-// changed(): keys are others.
+// changed(): called when a key changes.
 export function keysDialog({ keys, changed }) {
   const { line, say } = statusLine();
   const table = element("tbody");
@@ -11,15 +11,15 @@ export function keysDialog({ keys, changed }) {
   enabled.checked = keys.enabled;
   enabled.addEventListener("change", () => {
     keys.enabled = enabled.checked;
-    say(enabled.checked ? "Keys decide." : "Keys do nothing: use the buttons.");
+    say(enabled.checked ? "Single keys are on." : "Single keys are off: use the buttons.");
   });
   const dialog = openDialog(
     "Keys",
-    element("label", { class: "check" }, enabled, " Single keys decide"),
-    element("p", { class: "hint" }, "Press a button of the list, then the key that shall do it."),
+    element("label", { class: "check" }, enabled, " Use single keys"),
+    element("p", { class: "hint" }, "To change a key, press its button, then the new key."),
     line,
     element("table", { class: "keys" }, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "What"), element("th", { scope: "col" }, "Key"))), table),
-    element("p", { class: "row" }, button("Keys as they were at first", reset, { class: "plain" })),
+    element("p", { class: "row" }, button("Restore the default keys", reset, { class: "plain" })),
   );
   let waiting = null;
   dialog.addEventListener("keydown", (event) => {
@@ -30,7 +30,7 @@ export function keysDialog({ keys, changed }) {
     if (event.key !== "Escape" && !keys.remap(action, event.key)) return;
     waiting = null;
     draw(action);
-    say(event.key === "Escape" ? "It is as it was." : `It is ${keys.shown(action)} now.`);
+    say(event.key === "Escape" ? "The key is unchanged." : `The key is now ${keys.shown(action)}.`);
     changed();
   });
   dialog.addEventListener("cancel", (event) => waiting && event.preventDefault());
@@ -49,13 +49,13 @@ export function keysDialog({ keys, changed }) {
   function wait(action, set) {
     waiting = action;
     set.textContent = "press a key …";
-    say("Press the key; Escape leaves it as it is.");
+    say("Press the new key, or Escape to keep the old one.");
   }
 
   function reset() {
     keys.reset();
     draw();
     changed();
-    say("All keys are as they were at first.");
+    say("The default keys are restored.");
   }
 }

@@ -1,30 +1,30 @@
-// Learn from what is decided, so that terms that are still open link better; or forget it again.
+// Learns from decisions to link open terms better, or forgets what was learned.
 
 import { button, element } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
 import { count } from "./preview.js";
 import { saveFile } from "./save_file.js";
 
-// done(message): something was learned or forgotten, and open terms are linked again.
+// done(message): called after learning or forgetting, when open terms are being linked again.
 export async function learnDialog({ routes, done }) {
-  // Others may have learned meanwhile.
+  // Other reviewers may have learned in the meantime.
   const { learned, last } = await routes.summary();
   const { line, say } = statusLine();
   const learn = button("Learn", () => run(routes.learn, "Learning …", meaning));
-  const forget = button("Forget", () => run(routes.forget, "Forgetting …", () => "What was learned is forgotten."), { class: "plain" });
+  const forget = button("Forget", () => run(routes.forget, "Forgetting …", () => "The learned names, order and confidences are removed."), { class: "plain" });
   forget.hidden = !learned;
   const dialog = openDialog(
     "Learn from decisions",
-    element("p", {}, "Decided terms become names of their concepts, for this project. From some dozens of decisions on, the order of candidates and the confidences learn, too, where that is better."),
+    element("p", {}, "Decided terms become names of their concepts in this project. With some dozens of decisions, the order of candidates and the confidences are learned too, if that improves them."),
     element("p", { class: "facts" }, learned ? `${meaning(learned)} ${count(Math.max(last - learned.last, 0), "decision")} since.` : "Nothing is learned yet."),
     line,
-    element("p", { class: "row" }, learn, forget, button("Names as a table", save, { class: "plain" })),
-    element("p", { class: "hint" }, "Terms that are open are linked again; no decision changes."),
+    element("p", { class: "row" }, learn, forget, button("Save learned names", save, { class: "plain" })),
+    element("p", { class: "hint" }, "Open terms are linked again. Decisions do not change."),
   );
 
   async function save() {
     try {
-      say(`${(await saveFile(routes.namesAddress)).name} is written.`);
+      say(`${(await saveFile(routes.namesAddress)).name} is saved.`);
     } catch (error) {
       say(error.message);
     }

@@ -1,4 +1,4 @@
-// What happens on the server meanwhile: others' decisions, links that arrive, and what both sum up to.
+// Changes on the server: decisions of others, new links, and the summary.
 
 const PAUSE = 2000;
 const SUMMARY_PAUSE = 400;
@@ -7,7 +7,7 @@ export class News extends EventTarget {
   #asked = 0;
   #refreshing = false;
 
-  // queue, list, details: are told what is new.
+  // queue, list, details: receive the changes.
   constructor({ routes, queue, list, details }) {
     super();
     Object.assign(this, { routes, queue, list, details });
@@ -22,7 +22,7 @@ export class News extends EventTarget {
     this.#set(await this.routes.summary());
   }
 
-  // Ask for the summary, once for all that happen at about the same time.
+  // Ask for the summary, once for several changes in a short time.
   summarySoon() {
     const mine = ++this.#asked;
     setTimeout(async () => {
@@ -32,7 +32,7 @@ export class News extends EventTarget {
     }, SUMMARY_PAUSE);
   }
 
-  // Links of terms in view that were waiting when the list was loaded.
+  // Fetch links of visible terms that had none when the list was loaded.
   async refreshVisible() {
     if (this.#refreshing || !this.summary?.progress.done) return;
     this.#refreshing = true;
@@ -50,7 +50,7 @@ export class News extends EventTarget {
     let after = this.summary.last;
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      // The server may be away for a while; decisions that cannot be saved meanwhile say so.
+      // No message: decisions that cannot be saved give their own.
       const found = await this.routes.changes(after).catch(() => null);
       if (!found) continue;
       after = found.last;

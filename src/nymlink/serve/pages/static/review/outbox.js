@@ -1,11 +1,11 @@
-// Send decisions, one after the other, in their order; what cannot be sent is kept by the browser and tried again.
+// Sends decisions in order. The browser keeps decisions that could not be sent, and tries again.
 
 import { Refused, Unreachable } from "../api.js";
 import { forget, keysThatBegin, recall, remember } from "./stored.js";
 
 const PAUSE = 2000;
 
-// What is not taken with these will never be; otherwise (a full disk, a token that is missing) it may be later.
+// A decision refused with one of these is not sent again; other causes (full disk, missing token) may pass.
 const FINAL = new Set([400, 404, 409, 413, 415, 422]);
 
 export class Outbox extends EventTarget {
@@ -30,12 +30,12 @@ export class Outbox extends EventTarget {
     return this.#items.length;
   }
 
-  // Decisions that were made before the page was loaded.
+  // Decisions that an earlier page kept.
   get decisions() {
     return this.#items.filter((item) => item.decision).map((item) => item.decision);
   }
 
-  // decision: as the route takes it.
+  // decision: the body of the request.
   decide(decision) {
     this.#add({ decision });
   }
@@ -44,11 +44,11 @@ export class Outbox extends EventTarget {
     this.#add({ undo: reviewer });
   }
 
-  // Forget what the server does not take.
+  // Drop the first decision, which the server refuses.
   giveUp() {
     const [item] = this.#items.splice(0, 1);
     this.#store();
-    if (item) this.#tell("refused", { item, error: new Error("You gave this up: it is not saved.") });
+    if (item) this.#tell("refused", { item, error: new Error("You dropped this decision; it is not saved.") });
     this.#wake?.();
   }
 
@@ -84,7 +84,7 @@ export class Outbox extends EventTarget {
     }
   }
 
-  // Later decisions on the same term were made by who had seen this one.
+  // Later decisions on the same term build on this one.
   #chain(decision, id) {
     for (const { decision: later } of this.#items) {
       if (later?.term === decision.term && later.reviewer === decision.reviewer) later.expects = id;
@@ -104,7 +104,7 @@ export class Outbox extends EventTarget {
     this.#store();
   }
 
-  // An undo that never arrived is not made good after the page was closed: nothing decided is lost by that.
+  // An undo is not kept after the page is closed; no decision is lost by that.
   #store() {
     const kept = this.#items.filter((item) => item.decision);
     if (kept.length) remember(this.#key, kept);

@@ -1,4 +1,4 @@
-// Tell what became of decisions: saved, undone, not saved yet, or made on what is no longer so.
+// Reports the outcomes of decisions: saved, undone, not saved yet, or in conflict.
 
 import { button } from "../elements.js";
 
@@ -20,7 +20,7 @@ export function tellOutcomes({ decisions, queue, list, details, news, say, place
   });
 
   decisions.addEventListener("undone", ({ detail: undone }) => {
-    if (!undone.length) return say("There is nothing of yours to undo.");
+    if (!undone.length) return say("You have no decision to undo.");
     for (const { term } of undone) details.forget(term);
     say(undone.length === 1 ? "Undone." : `${undone.length.toLocaleString("en")} decisions undone.`);
     lookAt(undone[0].term);
@@ -31,8 +31,8 @@ export function tellOutcomes({ decisions, queue, list, details, news, say, place
     const number = decisions.outbox.size;
     const waiting = number === 1 ? "1 decision is not saved yet" : `${number} decisions are not saved yet`;
     place.dataset.kind = "waiting";
-    const giveUp = button("Give the first up", () => decisions.outbox.giveUp(), { class: "plain" });
-    warn(`${waiting}; they are kept here and tried again. ${error.message}`, giveUp);
+    const giveUp = button("Drop the first", () => decisions.outbox.giveUp(), { class: "plain" });
+    warn(`${waiting}. This browser keeps them and tries again. ${error.message}`, giveUp);
   });
 
   decisions.addEventListener("refused", ({ detail: { error, decision } }) => {
@@ -40,7 +40,7 @@ export function tellOutcomes({ decisions, queue, list, details, news, say, place
     if (!decision) return warn(error.message);
     details.forget(decision.term);
     const text = queue.get(decision.term)?.text;
-    const look = button("Look at it", () => {
+    const look = button("Show the term", () => {
       warn("");
       lookAt(decision.term);
     });

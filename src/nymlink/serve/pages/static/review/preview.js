@@ -1,4 +1,4 @@
-// Show how a file is read, and let that be changed before it is added.
+// Shows how a file is read, and changes that before the file is added.
 
 import { button, choice, element, labelled } from "../elements.js";
 import { previewFile } from "./routes.js";
@@ -11,7 +11,7 @@ const DELIMITERS = [[",", "comma"], ["\t", "tab"], [";", "semicolon"], ["|", "ba
 const PROBLEMS_SHOWN = 5;
 const TOO_LARGE = 413;
 
-// The columns that may be told: name, label, whether there may be none.
+// The roles of columns: name, label, whether the role may have no column.
 const ROLES = [
   ["column", "Column of terms", false],
   ["code", "of codes", true],
@@ -21,12 +21,12 @@ const ROLES = [
 ];
 
 export class Preview {
-  // place: an element that is filled; add(file, how): adds the file, and fails with an error.
+  // place: element to fill; add(file, how): adds the file or throws an error.
   constructor(place, { add, say }) {
     Object.assign(this, { place, add, say, asked: 0 });
   }
 
-  // how: as it was changed; changed: the field that was, which keeps the focus.
+  // how: the settings; changed: the field that keeps the focus.
   async show(file, how = {}, changed = null) {
     const mine = ++this.asked;
     this.say(`Reading ${file.name} …`);
@@ -37,14 +37,14 @@ export class Preview {
       const { add, fields } = this.#draw(file, found, how);
       (fields.get(changed)?.[1] ?? add).focus();
     } catch (error) {
-      if (mine === this.asked) this.say(error.status === TOO_LARGE ? `${file.name} is too large for a page: add it with nymlink project add.` : `${file.name}: ${error.message}`);
+      if (mine === this.asked) this.say(error.status === TOO_LARGE ? `${file.name} is too large for this page. Add it with nymlink project add.` : `${file.name}: ${error.message}`);
     }
   }
 
   #draw(file, found, how) {
     const columns = columnOptions(found.columns);
     const fields = new Map();
-    // What is no text has no encoding, and one column no delimiter that could be another.
+    // Binary formats have no encoding, and a single column has no delimiter.
     if (found.encoding) fields.set("encoding", ["Encoding", choice(withValue(ENCODINGS, found.encoding), found.encoding)]);
     if (found.encoding) fields.set("delimiter", ["Delimiter", choice(DELIMITERS, found.delimiter || "none")]);
     for (const [name, label, optional] of ROLES) {
@@ -52,7 +52,7 @@ export class Preview {
     }
     const chosen = (...names) => Object.fromEntries(names.flatMap((name) => (fields.has(name) ? [[name, fields.get(name)[1].value]] : [])));
     for (const [name, [, field]] of fields) {
-      // Columns that another delimiter makes have other names.
+      // Another delimiter gives other columns.
       const kept = name === "encoding" || name === "delimiter" ? ["encoding", "delimiter"] : [...fields.keys()];
       field.addEventListener("change", () => this.show(file, chosen(...kept), name));
     }
@@ -63,7 +63,7 @@ export class Preview {
       element("p", { class: "row fields" }, ...[...fields.values()].map(([label, field]) => labelled(label, field))),
       problemList(found.problems),
       rowsTable(found),
-      element("p", { class: "row" }, add, button("Leave it", () => this.place.replaceChildren(), { class: "plain" })),
+      element("p", { class: "row" }, add, button("Cancel", () => this.place.replaceChildren(), { class: "plain" })),
     );
     return { add, fields };
   }
@@ -89,7 +89,7 @@ function withValue(list, value) {
   return list.includes(value) ? list : [value, ...list];
 }
 
-// Columns are told by their names, or by their numbers where several have one name.
+// Columns are identified by name, or by number if several have the same name.
 function columnOptions(columns) {
   const names = columns.map(({ name }) => name);
   return names.map((name, place) => {

@@ -1,4 +1,4 @@
-// The terms under review, in the order of the filters of when they were loaded: decided ones keep their place.
+// The terms under review, in the order of loading: decided terms keep their place.
 
 const AT_ONCE = 500;
 
@@ -13,7 +13,7 @@ export class Queue extends EventTarget {
     this.total = 0;
   }
 
-  // Load anew; what was there stays until the first rows have come.
+  // Load again; the old terms stay until the first new ones arrive.
   async load(filters) {
     const mine = ++this.#asked;
     let offset = 0;
@@ -31,7 +31,7 @@ export class Queue extends EventTarget {
         this.#places.set(term.id, this.rows.length);
         this.rows.push(term);
       }
-      // Terms that were decided meanwhile have left the list before those that are still to come.
+      // Terms decided in the meantime have left the list on the server, and later terms have moved up.
       offset += page.terms.length - Math.max(0, (before ?? page.total) - page.total);
       before = page.total;
       const done = !page.terms.length || offset >= page.total;
@@ -49,7 +49,7 @@ export class Queue extends EventTarget {
     return this.rows[this.place(id)];
   }
 
-  // Change what is known of a term, if it is here.
+  // Change fields of a term, if the queue has it.
   update(id, values) {
     const term = this.get(id);
     if (!term) return;
@@ -66,8 +66,8 @@ export class Queue extends EventTarget {
     this.#tell("term", id);
   }
 
-  // The place of the next term that a reviewer has not decided, or nobody for null, after a place and then from the
-  // top; -1 for none.
+  // Place of the next term without a decision of the reviewer (of anyone, for null), searched after a place
+  // and then from the top; -1 for none.
   nextOpen(after, reviewer) {
     const size = this.rows.length;
     for (let step = 1; step <= size; step += 1) {
@@ -77,7 +77,7 @@ export class Queue extends EventTarget {
     return -1;
   }
 
-  // kind: "rows", all are others; "more", some have come; "term", one is another.
+  // kind: "rows", all terms changed; "more", terms were added; "term", one term changed.
   #tell(kind, id) {
     this.dispatchEvent(new CustomEvent(kind, { detail: id }));
   }

@@ -1,10 +1,10 @@
-// Apply the decisions of a project to another release of its vocabulary, or to another index.
+// Applies the decisions of a project to another release of its vocabulary, or to another index.
 
 import { ask } from "../api.js";
 import { button, choice, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
 
-// index: what the project was linked to; done(): its decisions are applied.
+// index: the present index of the project; done(): called when the decisions are applied.
 export async function rebaseDialog({ routes, index, done }) {
   const { line, say } = statusLine();
   const { indexes } = await ask("/indexes");
@@ -12,9 +12,9 @@ export async function rebaseDialog({ routes, index, done }) {
   const apply = button("Apply", run);
   const dialog = openDialog(
     "Another release",
-    element("p", {}, `It was linked to ${index.name}: ${index.sources}.`),
+    element("p", {}, `The project was linked to ${index.name}: ${index.sources}.`),
     labelled("Apply its decisions to", wanted),
-    element("p", { class: "hint" }, "Terms whose concept is gone, obsolete, replaced or renamed there, or that have a better candidate, are listed as changed."),
+    element("p", { class: "hint" }, "A term is listed as changed if its concept is gone, obsolete, replaced or renamed, or if another candidate is now better."),
     line,
     element("p", { class: "row" }, apply),
   );

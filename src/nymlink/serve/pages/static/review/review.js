@@ -91,7 +91,7 @@ async function start() {
   leave();
   news.watch();
 
-  // asked: whether somebody asked for it, and looks for the term of before in what comes, unless moving on meanwhile.
+  // asked: whether the reviewer changed the filters; then the term stays selected, unless the reviewer moves on.
   async function load(asked = true) {
     rememberView();
     details.clear();
@@ -121,7 +121,7 @@ async function start() {
     if (after) details.get(after.id).catch(() => {});
   }
 
-  // The page begins anew with the other index.
+  // Load the page again with the other index.
   function showChanged() {
     remember(stored, { filters: { ...filters.values, status: "changed" } });
     location.reload();

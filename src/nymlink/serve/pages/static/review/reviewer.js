@@ -1,4 +1,4 @@
-// Who reviews: the name is asked for once, and remembered by the browser.
+// Name of the reviewer: asked for once, then remembered by the browser.
 
 import { element, labelled } from "../elements.js";
 import { openDialog } from "./dialog.js";
@@ -10,7 +10,7 @@ export function storedReviewer() {
   return recall(STORED, "");
 }
 
-// Ask for a name; those that are known are proposed. Ends when one was given, or with the one of before.
+// Ask for a name, with known names as proposals; returns the new or the former name.
 export function askReviewer(known, before = "") {
   return new Promise((resolve) => {
     const name = element("input", { id: "reviewer-name", required: "", maxlength: 100, list: "known-reviewers", autocomplete: "off" });
@@ -20,7 +20,7 @@ export function askReviewer(known, before = "") {
       { method: "dialog" },
       labelled("Your name", name),
       element("datalist", { id: "known-reviewers" }, ...known.map((each) => new Option(each))),
-      element("p", { class: "hint" }, "It stands beside your decisions, so that others see whose they are."),
+      element("p", { class: "hint" }, "Your decisions are shown to others under this name."),
       element("p", { class: "row" }, element("button", { type: "submit" }, "Review")),
     );
     const dialog = openDialog("Who reviews?", form);

@@ -1,9 +1,9 @@
-// Save what a route answers as a file of the browser. A link alone would save an error as if it were the file.
+// Saves the answer of a route to a file. A plain link would save an error message as the file.
 
 import { Refused, Unreachable } from "../api.js";
 import { element } from "../elements.js";
 
-// The name it was saved as, and the server's warnings.
+// Returns the name of the file, and warnings of the server.
 export async function saveFile(address) {
   const answer = await fetch(address).catch(() => {
     throw new Unreachable();

@@ -1,4 +1,4 @@
-// The page that begins a review: a file makes a project, and projects that there are go on.
+// The page that starts a review: makes a project from a file, and lists the projects.
 
 import { Refused } from "../api.js";
 import { element } from "../elements.js";
@@ -24,7 +24,7 @@ async function begin(file, how) {
   try {
     await new ProjectRoutes(name).addFile(file, { ...how, reviewer: storedReviewer() });
   } finally {
-    // An empty project is there to be seen, and may be given another file.
+    // The empty project stays in the list, and another file can be added to it.
     showProjects();
   }
   location.assign(`/table/${encodeURIComponent(name)}`);
@@ -46,14 +46,14 @@ async function newProject(wanted) {
 async function showProjects() {
   try {
     const found = await listProjects();
-    projects.replaceChildren(found.length ? projectsTable(found) : "There is none yet: drop a table above.");
+    projects.replaceChildren(found.length ? projectsTable(found) : "There are no projects yet. Drop a table above.");
   } catch (error) {
     projects.replaceChildren(error.message);
   }
 }
 
 function projectsTable(found) {
-  const heads = ["Project", "Index", "Terms", "Decided", "Made"].map((head) => element("th", { scope: "col" }, head));
+  const heads = ["Project", "Index", "Terms", "Decided", "Created"].map((head) => element("th", { scope: "col" }, head));
   return element(
     "table",
     {},

@@ -1,4 +1,4 @@
-// What the browser remembers. It may refuse to: then it is forgotten with the page.
+// Values in the storage of the browser. If it refuses, they last as long as the page.
 
 export function recall(key, otherwise) {
   try {
@@ -21,7 +21,7 @@ export function forget(key) {
   try {
     localStorage.removeItem(key);
   } catch {
-    // There is nothing to forget.
+    // The storage refuses, so it holds no value.
   }
 }
 

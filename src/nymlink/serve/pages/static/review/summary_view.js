@@ -1,10 +1,10 @@
-// How far the review is: what is linked, decided and covered, and how far reviewers agree.
+// The progress of the review: terms linked and decided, rows covered, agreement of reviewers.
 
 import { button, element } from "../elements.js";
 import { count } from "./preview.js";
 
 export class SummaryView {
-  // cancel(), goOn(): of linking; rebase(): applies decisions to another release.
+  // cancel(), goOn(): stop and continue linking; rebase(): apply the decisions to another release.
   constructor(place, { cancel, goOn, rebase }) {
     this.rebase = button("Apply to another release …", rebase, { class: "plain" });
     this.linking = element("p", { class: "row linking" });
@@ -13,7 +13,7 @@ export class SummaryView {
     this.problem = element("p", { class: "note row" });
     place.append(this.linking, this.facts, this.people, this.problem);
     this.cancel = button("Cancel", cancel, { class: "plain" });
-    this.goOn = button("Go on", goOn, { class: "plain" });
+    this.goOn = button("Continue", goOn, { class: "plain" });
     this.bar = element("progress", { "aria-label": "Linked" });
     this.said = element("span", {});
     this.linking.append(this.bar, this.said, this.cancel, this.goOn);
@@ -44,7 +44,7 @@ export class SummaryView {
     this.bar.max = Math.max(1, total);
     this.bar.value = done;
     const left = running && speed ? `, about ${duration((total - done) / speed)} left` : "";
-    const lost = failed ? `, ${number(failed)} could not be` : "";
+    const lost = failed ? `, ${number(failed)} failed` : "";
     this.said.textContent = `${number(done)} of ${count(total, "term")} linked${lost}${running ? left : ": stopped"}${problem ? ` (${problem})` : ""}`;
     this.cancel.hidden = !running;
     this.goOn.hidden = running;

@@ -1,4 +1,4 @@
-// The targets that are chosen for a term before they are accepted, and how they are to it.
+// The chosen targets of a term and their relations, before they are accepted.
 
 import { button, choice, element, labelled } from "../elements.js";
 import { RELATION_NAMES, RELATIONS } from "./decisions.js";
@@ -6,7 +6,7 @@ import { RELATION_NAMES, RELATIONS } from "./decisions.js";
 export class Targets {
   #chosen = new Map();
 
-  // changed(): what is chosen is another.
+  // changed(): called when the chosen targets change.
   constructor({ changed }) {
     this.changed = changed;
     this.relation = choice(RELATIONS.map((relation) => [relation, RELATION_NAMES[relation]]), "exact", { id: "relation" });
@@ -29,7 +29,7 @@ export class Targets {
     return [...this.#chosen.values()];
   }
 
-  // Make a target of a concept, with the relation that is set.
+  // Make a target of a concept, with the selected relation.
   of(concept) {
     return { concept_id: concept.id, name: concept.name, relation: this.relation.value };
   }
@@ -39,7 +39,7 @@ export class Targets {
     this.#draw();
   }
 
-  // Forget what is chosen, and begin the next term with one exact target.
+  // Clear the chosen targets; the next term starts with one exact target.
   reset() {
     this.several.checked = false;
     this.relation.value = "exact";

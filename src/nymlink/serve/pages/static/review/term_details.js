@@ -1,4 +1,4 @@
-// All that is known of a term, fetched when it is looked at, and of the next before that.
+// Details of terms, fetched for the selected term and, in advance, for the next.
 
 const KEPT = 50;
 
@@ -14,7 +14,7 @@ export class TermDetails {
     if (known) return known;
     const asked = this.routes.term(id);
     this.#kept.set(id, asked);
-    // What failed is asked for again.
+    // Ask again after a failure.
     asked.catch(() => this.#kept.delete(id));
     if (this.#kept.size > KEPT) this.#kept.delete(this.#kept.keys().next().value);
     return asked;

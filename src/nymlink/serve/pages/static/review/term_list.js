@@ -1,4 +1,4 @@
-// A list of terms of which only those in view are in the page, so that there may be any number of them.
+// A list of any number of terms; only visible terms have elements.
 
 import { element } from "../elements.js";
 import { percent } from "../why.js";
@@ -6,8 +6,8 @@ import { describeDecision } from "./decisions.js";
 
 const ROW_REMS = 3.5;
 const SPARE = 6;
-// How a decision looks, and how it is read out.
-const MARKS = { concept: ["✓", "decided"], nil: ["∅", "decided"], flag: ["⚑", "to look at again"] };
+// The sign of a decision, and its text for screen readers.
+const MARKS = { concept: ["✓", "decided"], nil: ["∅", "decided"], flag: ["⚑", "flagged"] };
 
 export class TermList extends EventTarget {
   #box;
@@ -53,7 +53,7 @@ export class TermList extends EventTarget {
     this.#box.focus({ preventScroll: true });
   }
 
-  // Terms in view.
+  // Visible terms.
   visible() {
     const [first, last] = this.#window(0);
     return this.queue.rows.slice(first, last);
@@ -77,7 +77,7 @@ export class TermList extends EventTarget {
     this.dispatchEvent(new CustomEvent("select", { detail: term }));
   }
 
-  // The keys that every list has, besides those of the review.
+  // The standard keys of a list.
   #jump(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const last = this.queue.rows.length - 1;
@@ -133,7 +133,7 @@ export class TermList extends EventTarget {
       if (this.#rows.has(place)) continue;
       const row = this.#row(this.queue.rows[place], place, place === current);
       this.#rows.set(place, row);
-      // In the order in which they are read out.
+      // Screen readers read elements in this order.
       this.#space.insertBefore(row, [...this.#space.children].find((other) => other.dataset.place > place) ?? null);
     }
     if (current >= 0) this.#box.setAttribute("aria-activedescendant", `term-${current}`);

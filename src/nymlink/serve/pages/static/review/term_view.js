@@ -1,14 +1,14 @@
-// The term under review: its candidates, what was decided of it, and where it stands.
+// The term under review: its candidates, decisions and rows.
 
 import { button, element } from "../elements.js";
 import { percent } from "../why.js";
 import { candidateList } from "./candidates.js";
 import { describeDecision } from "./decisions.js";
 
-const ACTIONS = [["accept", "Accept"], ["nil", "NIL"], ["flag", "Flag"], ["clear", "Open again"], ["undo", "Undo"]];
+const ACTIONS = [["accept", "Accept"], ["nil", "NIL"], ["flag", "Flag"], ["clear", "Remove decision"], ["undo", "Undo"]];
 
 export class TermView {
-  // targets, finder: parts of it; run(action): does it; take(concept): takes it; comment(text): it was written.
+  // targets, finder: parts of the view; run(action), take(concept), comment(text): called by its controls.
   constructor(place, { keys, reviewer, index, targets, finder, run, take, comment, leave }) {
     Object.assign(this, { place, keys, reviewer, index, targets, run, take });
     this.term = null;
@@ -40,7 +40,7 @@ export class TermView {
     this.drawButtons();
   }
 
-  // Those that keys take: the first before all are there.
+  // Candidates that keys select; the few of the list until the details arrive.
   get candidates() {
     return this.details?.candidates ?? this.term?.candidates ?? [];
   }
@@ -54,7 +54,7 @@ export class TermView {
     this.drawCandidates();
   }
 
-  // Show a term; details: all that is known of it, when it is there.
+  // Show a term; details: null until they arrive.
   show(term, details = null) {
     const other = term?.id !== this.term?.id;
     this.term = term;
@@ -95,10 +95,10 @@ export class TermView {
   }
 
   #why() {
-    if (!this.term) return "No term is in this list: choose other filters.";
-    if (this.term.state === "waiting") return element("p", { class: "hint" }, "Not linked yet: its candidates will be here.");
-    if (this.term.state === "failed") return element("p", { class: "note" }, "It could not be linked. Search the vocabulary.");
-    return this.details ? element("p", { class: "hint" }, "No concept is similar. Search the vocabulary, or NIL.") : "";
+    if (!this.term) return "No term is in this list. Choose other filters.";
+    if (this.term.state === "waiting") return element("p", { class: "hint" }, "Not linked yet. Candidates will appear here.");
+    if (this.term.state === "failed") return element("p", { class: "note" }, "The term could not be linked. Search the vocabulary.");
+    return this.details ? element("p", { class: "hint" }, "No concept is similar. Search the vocabulary, or decide NIL.") : "";
   }
 
   #mine() {
@@ -120,10 +120,10 @@ function facts(term, details) {
     term.language,
     term.type,
     term.state === "linked" && `confidence ${percent(term.confidence)}`,
-    term.margin !== null && `ahead by ${term.margin.toFixed(2)}`,
+    term.margin !== null && `margin ${term.margin.toFixed(2)}`,
     term.nil && "probably NIL",
     ...(details?.notes ?? []),
-    (details ?? term).carried && "decision carried over to a later table",
+    (details ?? term).carried && "decision made for an earlier table",
   ];
   return known.filter(Boolean).join(" · ");
 }
@@ -134,7 +134,7 @@ function occurrences({ rows = [], row_count: total }) {
     const known = cells.flatMap((cell, place) => (cell ? [element("dt", {}, header[place]), element("dd", { dir: "auto" }, cell)] : []));
     return element("li", {}, `${file}, row ${number}`, element("dl", { class: "cells" }, ...known));
   };
-  const title = rows.length < total ? `Where it stands (the first ${rows.length} of ${total.toLocaleString("en")})` : `Where it stands (${total})`;
+  const title = rows.length < total ? `Rows with this term (the first ${rows.length} of ${total.toLocaleString("en")})` : `Rows with this term (${total})`;
   return element("details", {}, element("summary", {}, title), element("ul", {}, ...rows.map(line)));
 }
 
@@ -148,8 +148,8 @@ function history({ history: entries = [] }) {
   return element("details", {}, element("summary", {}, `History (${entries.length})`), element("ul", {}, ...entries.map(line)));
 }
 
-const ORIGINS = { accept: ", with others", import: ", imported", release: ", by a release" };
-const CHANGES = { gone: "is not in the vocabulary any more", obsolete: "is obsolete", replaced: "is replaced", renamed: "is renamed", better: "may be better now" };
+const ORIGINS = { accept: ", accepted with others", import: ", imported", release: ", changed by a release" };
+const CHANGES = { gone: "is no longer in the vocabulary", obsolete: "is obsolete", replaced: "is replaced", renamed: "is renamed", better: "may now have a better candidate" };
 
 function releaseChanges({ changed = [] }) {
   if (!changed.length) return "";
@@ -157,5 +157,5 @@ function releaseChanges({ changed = [] }) {
     const present = now.map(({ concept_id: other, name: called }) => `${called} (${other})`).join(", ");
     return element("li", {}, `${name} (${id}) ${CHANGES[kind] ?? kind}${present ? `: ${present}` : ""}`);
   };
-  return element("div", { class: "note" }, "Since it was decided:", element("ul", {}, ...changed.map(line)));
+  return element("div", { class: "note" }, "Changes since the decision:", element("ul", {}, ...changed.map(line)));
 }

@@ -1,4 +1,4 @@
-// Search the whole vocabulary as one types; what is picked is taken like a candidate.
+// Searches the whole vocabulary during typing. A picked concept is taken like a candidate.
 
 import { ask } from "../api.js";
 import { element } from "../elements.js";
@@ -12,7 +12,7 @@ export class VocabularySearch {
   #found = [];
   #active = -1;
 
-  // index: its name; take(concept): takes it; leave(): the search is left; say(message).
+  // index: name of the index; take(concept): called with the picked concept; leave(): called at the end of the search.
   constructor({ index, take, leave, say }) {
     Object.assign(this, { index, take, leave, say });
     this.input = element("input", {
