@@ -229,7 +229,9 @@ def _likeness(layout: Layout, sample: Sequence[Sequence[str]], header: str) -> t
 
 def describe_table(head: str) -> str | None:
     """Say which options read a table without known headers, from the beginning of its text; ``None`` for none."""
-    lines = [line for line in head.splitlines() if line.strip() and not line.startswith("#")][:-1][:_LOOKED_AT]
+    # The last line may be cut.
+    whole = head if head.endswith("\n") else head.rpartition("\n")[0]
+    lines = [line for line in whole.splitlines() if line.strip() and not line.startswith("#")][:_LOOKED_AT]
     if not lines or "\0" in head or lines[0].lstrip()[:1] in ("<", "{", "["):
         return None
     for delimiter in "\t|;,":
