@@ -10,7 +10,7 @@ import nymlink.text
 from nymlink.text.normalise import normalise
 from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 
-AS_WRITTEN = ("no_answers.tsv", "beside.tsv")
+AS_WRITTEN = ("no_answers.tsv", "beside.tsv", "drugs.tsv")
 """Tables that mentions are compared with as they are written, signs included."""
 
 TABLES = sorted(Path(nymlink.text.__file__).parent.rglob("*.tsv"))
