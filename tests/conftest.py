@@ -8,7 +8,6 @@ import importlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 # Before torch, NumPy and faiss are imported. Tests run in as many processes as there are cores, on tiny models:
 # threads would spend three times as much processor time waiting for each other. Sums are in one order, too.
 os.environ["OMP_NUM_THREADS"] = "1"
-
-# What is compiled is kept, whatever the machine asks for: the commands that tests start compile nothing again.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 # How long an example takes says more about what else the machine does.
 hypothesis.settings.register_profile("nymlink", deadline=None)

@@ -14,7 +14,7 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.index.dense import exact as int8_codes
 from nymlink.index.dense.approximate import KINDS
 from nymlink.index.dense.dense_search import DenseSearch
-from nymlink.index.fusion import ExactSearch, HybridSearch
+from nymlink.index.fusion import EXACT_MATCH, ExactSearch, HybridSearch
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
 from nymlink.index.sparse.features import PRESETS
 from nymlink.index.sparse.sparse_search import SparseSearch
@@ -75,7 +75,9 @@ class _OnlyHits:
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         parts = self._search.parts
         scores = [self._search.weights[name] * part.score(queries, rows) for name, part in parts.items()]
-        return np.sum(scores, axis=0, dtype=np.float32)
+        # An equal name has score 1 in every search.
+        equal = parts[EXACT_MATCH].score(queries, rows) == 1
+        return np.where(equal, np.float32(1), np.sum(scores, axis=0, dtype=np.float32))
 
 
 class _WithCodes:

@@ -135,8 +135,6 @@ def test_a_preferred_name_is_no_answer() -> None:
         ("D:12", "D:12"),
         ("d:12", "D:12"),
         ("D_12", "D:12"),
-        ("http://purl.example.org/obo/D_12", "D:12"),
-        ("https://example.org/D:12", "D:12"),
         ("D:99", "D:3"),
         ("D:098", "D:3"),
     ],

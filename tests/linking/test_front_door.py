@@ -89,7 +89,7 @@ def test_links_are_rows_of_a_table() -> None:
     assert [row["concept_id"] for row in rows if row["mention"] == "7777"] == [None]
     parts = [row for row in rows if row["mention"] == "x" and row["rank"] == 1]
     assert [row["concept_id"] for row in parts] == ["D:2", "D:3"]
-    assert parts[1]["note"] == "contradicts: 'no' is not in the name"
+    assert parts[1]["note"] == "negated: no"
 
 
 def test_links_print_as_lines() -> None:
@@ -97,8 +97,8 @@ def test_links_print_as_lines() -> None:
     assert str(links).splitlines() == [
         "Heart attack → D:3 myocardial infarction (heart attack), score 1.000",
         r"\u001b — → NIL [no letter]",
-        "x → D:1 breast cancer (BC), score 1.000; D:5 myotonia (mi), score 0.504"
-        " [composite: 2 parts; an ordinary word; contradicts: 'no' is not in the name]",
+        "x → D:1 breast cancer (BC), score 1.000; D:3 myocardial infarction (MI), score 1.000"
+        " [composite: 2 parts; an ordinary word; abbreviation of 4 concepts; negated: no]",
     ]
     assert str(links[0].best) == "D:3 myocardial infarction (heart attack), score 1.000"
     sure = replace(links[0], confidence=0.9)

@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, obo: Path) -> None:
 def test_columns_make_a_table_of_what_no_format_recognises(tmp_path: Path, obo: Path, table: Path) -> None:
     path = tmp_path / "xy"
     path.write_text("k,translation_value\nC:1,rhume\n", encoding="utf-8")
-    with pytest.raises(InputError, match="unknown vocabulary format"):
+    with pytest.raises(InputError, match="this looks like a table of 2 columns"):
         read_vocabulary(path)
     path = path.rename(tmp_path / "xy.csv")
     with pytest.raises(

@@ -85,14 +85,14 @@ def test_a_row_for_each_label_with_its_language(tmp_path: Path) -> None:
         tmp_path,
         "?item\t?label\t?altLabel\n"
         f'<{WIKI}Q1>\t"heart attack"@en\t"MI, acute"@en\n<{WIKI}Q1>\t"Herzinfarkt"@de\t\n<{WIKI}Q2>\t"Q2"\t\n'
-        f'<http://purl.obolibrary.org/obo/X_3>\t"a \\"b\\""@pt-BR\t\n',
+        f'<http://purl.obolibrary.org/obo/HP_3>\t"a \\"b\\""@pt-BR\t\n',
     )
-    assert tables.concepts["id"].to_pylist() == ["Wikidata:Q1", "Wikidata:Q2", "X:3"]
+    assert tables.concepts["id"].to_pylist() == ["Wikidata:Q1", "Wikidata:Q2", "HP:3"]
     assert [tuple(row.values()) for row in tables.names.to_pylist()] == [
         ("Wikidata:Q1", "heart attack", "en", "preferred"),
         ("Wikidata:Q1", "MI, acute", "en", "exact"),
         ("Wikidata:Q1", "Herzinfarkt", "de", "preferred"),
-        ("X:3", 'a "b"', "pt-BR", "preferred"),
+        ("HP:3", 'a "b"', "pt-BR", "preferred"),
     ]
 
 

@@ -250,13 +250,14 @@ def test_a_robot_template(tmp_path: Path) -> None:
 
 def test_iris_become_curies(tmp_path: Path) -> None:
     obo = "http://purl.obolibrary.org/obo/"
-    tables = read(
-        tmp_path,
+    path = tmp_path / "bioportal.csv"
+    path.write_text(
         "Class ID,Preferred Label,Synonyms,Definitions,Obsolete,CUI,Semantic Types,Parents\n"
-        f"{obo}X_1,one,eins|un,,false,,,{obo}X_2\n",
+        f"{obo}HP_1,one,eins|un,,false,,,{obo}HP_2\n",
+        encoding="utf-8",
     )
-    assert tables.concepts["id"].to_pylist() == ["X:1"]
-    assert tables.concepts["parents"].to_pylist() == [["X:2"]]
+    [concept] = read_vocabulary(path)
+    assert (concept.id, concept.parents) == ("HP:1", ("HP:2",))
 
 
 def test_a_column_that_numbers_the_rows_holds_no_ids(tmp_path: Path) -> None:

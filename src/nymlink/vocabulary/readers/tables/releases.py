@@ -131,7 +131,7 @@ class _Loinc:
 
     def _rows(self, path: Path, *required: str) -> Iterator[Row]:
         lines = read_lines(path, self._problems)
-        headers = header_cells(next((line for _, line in lines if line.strip()), ""))
+        headers = header_cells([next((line for _, line in lines if line.strip()), "")])
         missing = [header for header in required if header not in headers]
         if missing:
             raise InputError(f"no column {missing[0]!r}: the first line must name it", path=path)
@@ -146,7 +146,7 @@ def _variant_language(path: Path) -> str | None:
 def _recognises_loinc(path: Path, head: str) -> bool:
     if path.is_dir():
         return _main_table(path) is not None
-    return set(header_cells(head.lstrip().partition("\n")[0])) >= _NEEDED
+    return set(header_cells([head.lstrip().partition("\n")[0]])) >= _NEEDED
 
 
 def _read_loinc(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
