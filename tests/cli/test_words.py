@@ -94,8 +94,8 @@ def test_an_option_is_of_one_kind() -> None:
         for flag in option.opts:
             kinds[flag].add(kind(option))
     several = {flag: found for flag, found in kinds.items() if len(found) > 1}
-    # A weight is that of a search, by name, or of a model.
-    assert set(several) <= {"--device", "--kind", "--weight"}, several
+    # A weight is that of a search, by name, or of a model. JSON goes to a file beside a report, or is the output.
+    assert set(several) <= {"--device", "--json", "--kind", "--weight"}, several
 
 
 def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:
@@ -110,5 +110,5 @@ def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:
     assert flags["--map-column"] == {*corpora, *bulk, "project add", "vocab build"}
     assert flags["--input-format"] == {*corpora, *bulk, "annotate", "vocab build"}
     assert flags["-o"] == flags["--output"]
-    assert flags["--json"] == {"evaluate"}
+    assert flags["--json"] == {"check", "evaluate", "vocab diff"}
     assert not {"--columns", "--corpus-column", "--corpus-format", "--lang", "--method"} & set(flags)

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 GROUPS: Final = {
-    "Input": """--file --column --text --corpus --input-format --offsets --map-column --separator --context --vocab
+    "Input": """--file --column --name --id --text --corpus --input-format --offsets --map-column --separator --context --vocab
         --pairs --translations --type --language --languages --default-language --encoding --delimiter --mappings
         --with --concept-table --wikidata""",
     "Index and model": "--index --encoder --base --recipe --rerank",
