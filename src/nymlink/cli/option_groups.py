@@ -7,9 +7,9 @@ from typing import Final
 import click
 
 GROUPS: Final = {
-    "Input": """--file --column --name --id --text --corpus --input-format --offsets --map-column --separator --context --vocab
-        --pairs --translations --type --language --languages --default-language --encoding --delimiter --mappings
-        --with --concept-table --wikidata""",
+    "Input": """--file --column --name --id --text --corpus --input-format --offsets --map-column --separator
+        --context --vocab --pairs --translations --type --language --languages --default-language --encoding
+        --delimiter --mappings --with --concept-table --wikidata""",
     "Index and model": "--index --encoder --base --recipe --rerank",
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
         --list --limit --dry-run""",
