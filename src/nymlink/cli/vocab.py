@@ -98,7 +98,6 @@ def build(
     nymlink vocab build hp.obo -o hpo
     nymlink vocab build 2026AA/META -o umls --language en --sab SNOMEDCT_US
     nymlink vocab build terms.csv -o mine --map-column id=code --map-column name=title
-    nymlink vocab build terms.txt -o mine --map-column id=1 --map-column name=3 --map-column synonyms=4
     """
     options = ReadOptions(
         lang=default_language,
