@@ -114,4 +114,5 @@ def test_a_name_that_is_missing_is_reported_and_the_rest_checked(run: Run, index
     path.write_text("label,code\n,X:1\ngout,X:6\n", encoding="utf-8")
     result = run("check", path, "--name", "label", "--id", "code", "--index", index)
     assert result.exit_code == 0
-    assert "1 agrees, 1 missing" in result.stderr
+    assert f"{path}:2: the mention is empty" in result.stderr
+    assert "1 names and ids: 1 agrees" in result.stderr
