@@ -82,27 +82,28 @@ def read_table(path: Path, *, problems: Problems | None = None) -> dict[str, str
     return table
 
 
-_SOUNDS: Final = re.compile("ph|f|y|i|th|t|ch|k|c")
-_SOUND: Final = {
-    **dict.fromkeys(("ph", "f"), ("ph", "f")),
-    **dict.fromkeys(("y", "i"), ("y", "i")),
-    **dict.fromkeys(("th", "t"), ("th", "t")),
-    **dict.fromkeys(("ch", "k", "c"), ("ch", "k", "c")),
+_ALIKE: Final = {
+    spelt: sound for sound in (("ph", "f"), ("y", "i"), ("th", "t"), ("ch", "k", "c")) for spelt in sound
 }
-"""Letters that sound alike in words of Greek origin, which other languages write otherwise."""
+"""Letters → letters that sound like them in words of Greek origin, which other languages write otherwise."""
+_SOUND: Final = re.compile(f"({'|'.join(sorted(_ALIKE, key=len, reverse=True))})")
 _MOST_WAYS: Final = 512
+"""Spellings of a word that are tried at most."""
 _SHORTEST_SOUND: Final = 8
+"""Letters of the shortest word that is compared by sound."""
 
 
 def sounds_alike(word: str, is_known: Callable[[str], bool]) -> str | None:
-    """Find the one known word that sounds like another one: "microcefaly", "microcephaly"; ``None`` for none.
+    """Find the known word that sounds like a misspelt one ("microcefaly", "microcephaly").
 
     Args:
-        word: a misspelt word of eight letters or more; a shorter one, or one with many ways, has none.
+        word: the misspelt word.
         is_known: whether a word is known.
+
+    Returns:
+        The word; ``None`` if several words sound so, or the misspelt one is short or has too many spellings.
     """
-    pieces = re.split(f"({_SOUNDS.pattern})", word)
-    ways = [_SOUND.get(piece, (piece,)) for piece in pieces]
+    ways = [_ALIKE.get(piece, (piece,)) for piece in _SOUND.split(word)]
     if len(word) < _SHORTEST_SOUND or prod(map(len, ways)) > _MOST_WAYS:
         return None
     found = {spelt for way in product(*ways) if (spelt := "".join(way)) != word and is_known(spelt)}
