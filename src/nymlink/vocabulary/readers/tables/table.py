@@ -2,8 +2,8 @@
 
 Columns are found by their headers or a ROBOT template in the second row, or mapped by ``ReadOptions.columns``, by
 header or by number. Rows with the same id add names to one concept; its first name in a language is preferred
-unless the table states the kind of the name. IRIs are written as CURIEs. A line that begins with ``#`` and has
-fewer fields than the header is a comment.
+unless the table states the kind of the name. A line that begins with ``#`` and has fewer fields than the header is
+a comment.
 
 A workbook or a Parquet file may hold any format that is a table.
 """
@@ -49,7 +49,6 @@ _TRUE: Final = frozenset({"true", "t", "yes", "y", "1", "obsolete", "deprecated"
 _SUFFIXES: Final = (".csv", ".tsv")
 _SINGLE: Final = frozenset({"id", "name", "lang", "kind", "definition", "obsolete"})
 """Columns with one value a cell."""
-
 _LOOKED_AT: Final = 100
 """Rows by whose content columns are told."""
 _UNCLEAR_KIND: Final = "related"
@@ -126,14 +125,12 @@ class _Rows:
                     self.builder.name(id_, synonym, lang=lang, kind="exact" if role == "synonyms" else role)
 
     def _values(self, role: str, cell: str, separator: str | None) -> list[str]:
-        """Split a cell where its column may hold several values, and write IRIs as CURIEs."""
+        """Split a cell where its column may hold several values."""
         if role in _SINGLE:
-            values = [cell]
-        elif role == "semantic_type":
-            values = _split(cell, separator or "|")
-        else:
-            values = _split(cell, separator or (self._separator if role in SYNONYM_ROLES else None))
-        return values
+            return [cell]
+        if role == "semantic_type":
+            return _split(cell, separator or "|")
+        return _split(cell, separator or (self._separator if role in SYNONYM_ROLES else None))
 
     def _kind(self, record: Record, cells: list[str] | None, *, first: bool) -> str:
         if cells is None:
