@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.vocabulary.changes import compare_releases
 from nymlink.vocabulary.read import open_vocabulary
-from nymlink.vocabulary.releases import compare_releases
 from tests.cli.conftest import Run
 
 OLD = """\

@@ -27,11 +27,11 @@ from nymlink.sources.catalogue import choose_sources, known_sources, with_transl
 from nymlink.sources.fetch import FetchOptions, cache_folder, read_record
 from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
 from nymlink.sources.source import PublishedSource
+from nymlink.vocabulary.changes import CHANGES, compare_releases
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, ReadOptions
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.tables.layout import SYNONYM_ROLES
-from nymlink.vocabulary.releases import CHANGES, compare_releases
 from nymlink.vocabulary.subset import subset as subset_of
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.vocabulary.vocabulary_folder import KIND
