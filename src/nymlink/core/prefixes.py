@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from nymlink.core.problems import Problems
 
 _TABLE: Final = files("nymlink.core") / "data" / "prefixes.tsv"
+_SYSTEMS: Final = files("nymlink.core") / "data" / "code_systems.tsv"
 OBO: Final = "http://purl.obolibrary.org/obo/"
 _PURL: Final = re.compile(
     r"https?://purl\.obolibrary\.org/obo/(?=[\w.-]+\Z)(?P<prefix>[A-Za-z][\w.-]*)_(?P<local>[A-Za-z.-]*[0-9][\w.-]*)"
@@ -147,6 +148,27 @@ def contract(identifier: str) -> str:
     if prefix is None or not _LOCAL.fullmatch(local):
         return identifier
     return ":".join(split(f"{prefix.name}:{local}"))
+
+
+class CodeSystem(NamedTuple):
+    """A code system of FHIR.
+
+    Attributes:
+        prefix: prefix of the ids of its codes.
+        uri: its URI.
+        is_in_code: whether its codes include the prefix ("HP:0001250").
+    """
+
+    prefix: str
+    uri: str
+    is_in_code: bool
+
+
+@cache
+def code_systems() -> tuple[CodeSystem, ...]:
+    """List the code systems of FHIR; of several prefixes of one system, the usual one comes first."""
+    rows = (line.split("\t") for line in _SYSTEMS.read_text(encoding="utf-8").splitlines()[1:])
+    return tuple(CodeSystem(prefix, uri, code == "curie") for prefix, uri, code, _ in rows)
 
 
 def divide(iri: str) -> tuple[str, str]:

@@ -6,11 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from importlib.resources import files
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, TextIO
 from uuid import UUID
 
-from nymlink.core.prefixes import Prefixes, is_iri, known
+from nymlink.core.prefixes import CodeSystem, Prefixes, code_systems, is_iri, known
 from nymlink.linking.link import Relation, Review
 from nymlink.linking.writers.sssom import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
@@ -39,24 +38,15 @@ _PROPERTIES: Final = [
 ]
 
 
-_TABLE: Final = files("nymlink.linking.writers") / "data" / "code_systems.tsv"
 _NO_CONCEPT: Final = "no concept"
 _UNKNOWN: Final = ""
 _IRIS: Final = "urn:ietf:rfc:3986"
 """The code system whose codes are IRIs."""
 
 
-class _System(NamedTuple):
-    """The URI of a code system, and whether its codes include the prefix ("HP:0001250")."""
-
-    uri: str
-    is_in_code: bool
-
-
 @cache
-def _systems() -> dict[str, _System]:
-    rows = (line.split("\t") for line in _TABLE.read_text(encoding="utf-8").splitlines()[1:])
-    return {name.casefold(): _System(uri, code == "curie") for name, uri, code, _ in rows}
+def _systems() -> dict[str, CodeSystem]:
+    return {system.prefix.casefold(): system for system in code_systems()}
 
 
 class ConceptMapWriter(TermWriter):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_files import read_json_records
 from nymlink.core.language_codes import normalise_language
+from nymlink.core.prefixes import code_systems
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.vocabulary.concepts import ReadOptions
@@ -21,30 +23,6 @@ from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
-# System URIs of FHIR and HL7 Terminology for which the last part is not the usual prefix.
-_PREFIXES: Final[Mapping[str, str]] = {
-    "http://fdasis.nlm.nih.gov": "UNII",
-    "http://geneontology.org": "GO",
-    "http://hl7.org/fhir/sid/icd-10": "ICD10",
-    "http://hl7.org/fhir/sid/icd-10-cm": "ICD10CM",
-    "http://hl7.org/fhir/sid/icd-9-cm": "ICD9CM",
-    "http://human-phenotype-ontology.org": "HP",
-    "http://id.nlm.nih.gov/mesh": "MESH",
-    "http://id.who.int/icd/release/11/mms": "ICD11",
-    "http://loinc.org": "LOINC",
-    "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl": "NCIT",
-    "http://snomed.info/sct": "SNOMEDCT",
-    "http://www.cms.gov/Medicare/Coding/ICD10": "ICD10PCS",
-    "http://www.genenames.org": "HGNC",
-    "http://www.ncbi.nlm.nih.gov/gene": "NCBIGene",
-    "http://www.nlm.nih.gov/research/umls": "UMLS",
-    "http://www.nlm.nih.gov/research/umls/rxnorm": "RXNORM",
-    "http://www.omim.org": "OMIM",
-    "http://www.orpha.net": "Orphanet",
-    "http://www.whocc.no/atc": "ATC",
-    "https://fhir-terminology.ohdsi.org": "OMOP",
-    "https://www.meddra.org": "MEDDRA",
-}
 _STANDARD_PROPERTY: Final = "http://hl7.org/fhir/concept-properties#"
 _RETIRED: Final = frozenset({"retired", "deprecated", "inactive"})
 _REPLACED_BY: Final = frozenset({"replacedby", "replacedwith", "successor"})
@@ -225,10 +203,15 @@ def _walk(concepts: Any, where: str, below: str) -> Iterator[tuple[Mapping[str, 
         stack += inner[::-1]
 
 
+@cache
+def _prefixes() -> dict[str, str]:
+    return {system.uri: system.prefix for system in reversed(code_systems())}
+
+
 def _id(system: str, code: str) -> str:
     """Write a code as a CURIE; a code that has the prefix already is kept."""
     system = system.partition("|")[0].rstrip("/")
-    prefix = _PREFIXES.get(system) or (system if system.startswith("urn:") else re.split("[/#]", system)[-1])
+    prefix = _prefixes().get(system) or (system if system.startswith("urn:") else re.split("[/#]", system)[-1])
     return code if not prefix or code.startswith(f"{prefix}:") else f"{prefix}:{code}"
 
 
