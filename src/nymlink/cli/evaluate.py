@@ -45,6 +45,7 @@ from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability
+from nymlink.tables.delimited import tab_line
 
 
 @click.command(cls=GroupedCommand)
@@ -323,9 +324,8 @@ def check(table: Path, name: str, concept_id: str, index: Path | None, output: P
             if verdict.verdict == AGREES:
                 continue
             values = verdict.to_dict()
-            cells = ("" if values[column] is None else str(values[column]) for column in _VERDICT_COLUMNS)
-            line = "\t".join(" ".join(cell.split()) for cell in cells)
-            yield json.dumps(values, ensure_ascii=False) if as_json else line
+            cells = ("" if value is None else str(value) for value in values.values())
+            yield json.dumps(values, ensure_ascii=False) if as_json else tab_line(cells)
 
     if output is None:
         for line in lines():

@@ -27,6 +27,7 @@ from nymlink.sources.catalogue import choose_sources, known_sources, with_transl
 from nymlink.sources.fetch import FetchOptions, cache_folder, read_record
 from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
 from nymlink.sources.source import PublishedSource
+from nymlink.tables.delimited import tab_line
 from nymlink.vocabulary.changes import CHANGES, compare_releases
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, ReadOptions
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
@@ -370,7 +371,7 @@ def diff(old: Path, new: Path, as_json: bool) -> None:
         click.echo("change\tid\tname\told\tnew")
         for change in changes:
             cells = (change.kind, change.id, change.name, " | ".join(change.old), " | ".join(change.new))
-            click.echo("\t".join(" ".join(cell.split()) for cell in cells))
+            click.echo(tab_line(cells))
     summary = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
     click.echo(f"{len(before):,} → {len(after):,} concepts: {summary}", err=True)
     finish(problems)

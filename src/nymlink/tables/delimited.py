@@ -262,6 +262,11 @@ def format_record(fields: Sequence[str], delimiter: str) -> str:
     return line.getvalue().removesuffix(_LINE_END)
 
 
+def tab_line(cells: Iterable[str]) -> str:
+    """Write cells separated by tabs; white space inside a cell becomes single blanks."""
+    return "\t".join(" ".join(cell.split()) for cell in cells)
+
+
 def protect_cell(cell: str) -> str:
     """Convert a cell so that spreadsheets show it as text, never as a formula.
 

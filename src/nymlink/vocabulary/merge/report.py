@@ -13,6 +13,7 @@ from typing import Any, Final
 from nymlink.core.store.atomic import atomic_directory
 from nymlink.core.store.manifest import seal
 from nymlink.core.store.output_checks import require_replaceable
+from nymlink.tables.delimited import tab_line
 from nymlink.vocabulary.merge.evidence import Evidence
 from nymlink.vocabulary.merge.merge import Merged
 
@@ -124,7 +125,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> 
     with path.open("w", encoding="utf-8", newline="") as file:
         for row in (header, *rows):
             # Names have no tabs or line ends; ids of broken sources may.
-            file.write("\t".join(" ".join(value.split()) for value in row) + "\n")
+            file.write(tab_line(row) + "\n")
 
 
 def _count(values: Iterable[str]) -> dict[str, int]:
