@@ -87,7 +87,7 @@ def test_where_nothing_comes_nothing_is_written(site: Site, run: Run, tmp_path: 
     result = run("vocab", "get", "one", "-o", tmp_path / "v")
     assert result.exit_code == 2
     assert result.stderr.startswith(
-        f"Error: {site.url}/one.obo: the file that the server sent is not in the format obo"
+        f"Error: {site.url}/one.obo: the file that the server sent is damaged (this is an HTML page"
     )
     assert "Traceback" not in result.output
     assert not (tmp_path / "v").exists()

@@ -36,7 +36,7 @@ BARE = vocabulary({"D1": ["a"], "100": ["b"]}, redirects={"200": "D1"})
         ("", set()),
         (":", set()),
         ("MESH:", set()),
-        ("D1 ", set()),
+        ("D1 ", {"MESH:D1"}),
     ],
 )
 def test_a_vocabulary_with_prefixes(gold_id: str, expected: set[str]) -> None:

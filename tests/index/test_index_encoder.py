@@ -50,7 +50,7 @@ def test_an_encoder_that_is_gone_is_asked_for(saved: Path, model: Path, tmp_path
         Index.load(directory).match(["heart"], 1)
     manifest["settings"]["encoder"]["name"] = None
     write_manifest(directory, manifest)
-    with pytest.raises(StoreError, match=r"does not know where.*--encoder"):
+    with pytest.raises(StoreError, match=r"does not know the place.*--encoder"):
         Index.load(directory).match(["heart"], 1)
     assert_same(Index.load(directory, encoder=model), Index.load(saved, encoder=model))
     with pytest.raises(InputError, match="no such folder"):

@@ -312,7 +312,9 @@ def pack(model: nn.Module) -> None:
     """Replace the linear layers of a model on a CPU if torch has oneDNN; it cannot be trained afterwards."""
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return
+    # oneDNN packs no bf16 on a processor with AVX2 alone.
+    dtypes = {torch.float32} | ({torch.bfloat16} if torch.ops.mkldnn._is_mkldnn_bf16_supported() else set())
     for module in list(model.modules()):
         for name, child in module.named_children():
-            if type(child) is nn.Linear:
+            if type(child) is nn.Linear and child.weight.dtype in dtypes:
                 setattr(module, name, PackedLinear(child))
