@@ -59,6 +59,7 @@ def make_input(reader: str, number: int, samples: Sequence[Files]) -> Files:
 def write_input(files: Files, folder: Path) -> Path:
     """Write an input into an empty folder; one file is read by itself, other sources are the folder."""
     for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return folder / "source.dat" if list(files) == ["source.dat"] else folder
 

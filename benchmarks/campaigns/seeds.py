@@ -78,6 +78,8 @@ def seeds() -> dict[str, list[Files]]:
         found[f"corpus {name}"] = [{small.folder or "source.dat": text, **beside}]
     for name, make in test_binary_corpora.SAMPLES.items():
         found[f"corpus {name}"] = [{"source.dat": make()}]
+    found["vocabulary parquet"] = [{"source.dat": row_files.parquet(_ROWS, column="name")}]
+    found["vocabulary xlsx"] = [{"source.dat": row_files.workbook(_ROWS, column="name")}]
     tables = [{"source.dat": row_files.delimited(_ROWS, delimiter)} for delimiter in (",", ";", "\t")] + [
         {"source.dat": make()} for make in test_binary_corpora.SAMPLES.values()
     ]

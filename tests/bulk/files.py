@@ -30,17 +30,17 @@ def pubtator(texts: Texts) -> bytes:
     return "".join(f"{id}|t|{text}\n{id}|a|\n\n" for id, text in texts).encode()
 
 
-def parquet(texts: Texts, *, group: int = 7, compression: str = "snappy") -> bytes:
+def parquet(texts: Texts, *, column: str = "text", group: int = 7, compression: str = "snappy") -> bytes:
     out = io.BytesIO()
-    table = pa.table({"id": [id for id, _ in texts], "text": [text for _, text in texts]})
+    table = pa.table({"id": [id for id, _ in texts], column: [text for _, text in texts]})
     pq.write_table(table, out, row_group_size=group, compression=compression)
     return out.getvalue()
 
 
-def workbook(texts: Texts) -> bytes:
+def workbook(texts: Texts, *, column: str = "text") -> bytes:
     book = Workbook(write_only=True)
     sheet = book.create_sheet()
-    for row in [("id", "text"), *texts]:
+    for row in [("id", column), *texts]:
         sheet.append(list(row))
     out = io.BytesIO()
     book.save(out)

@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 import nymlink
 from benchmarks.campaigns.hostile import Row
-from nymlink.corpus import foreign_formats
+from nymlink.tables import foreign_formats
 from nymlink.text.contradictions import opposites
 from nymlink.text.english import composite
 
@@ -121,6 +121,7 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
         "nymlink.tables.foreign_formats._begins": [{"pattern": pattern} for pattern in patterns],
         "nymlink.corpus.readers.common.split_ids": [{"separators": ",|"}],
         "nymlink.linking.pipeline._settle": [{"own": "abc"}],
+        "nymlink.text.drugs._pattern": [{"words": r"tablet|film\-coated\ tablet|tab\."}],
         "nymlink.text.contradictions._Comparison.__init__": [
             {"word": word, "phrase": phrase} for word, phrase in zip_longest(joined, phrases, fillvalue="a")
         ],
