@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.campaigns.small_project import make_project
-from nymlink.bulk.sources import ROW_FORMATS, cut_sources, open_sources
+from nymlink.bulk.row_formats import ROW_FORMATS, read_rows
+from nymlink.bulk.sources import cut_sources, open_sources
 from nymlink.cli.link.input_rows import line_batches, open_table
 from nymlink.core.files import open_buffered
 from nymlink.core.problems import Problems
@@ -45,7 +46,7 @@ def _mappings(path: Path, problems: Problems) -> None:
 
 def _rows(format: str, path: Path, problems: Problems) -> None:
     for shard in cut_sources(open_sources([path], column="text", given=False, further={}, format=format), 4):
-        for row in ROW_FORMATS[format].read(shard):
+        for row in read_rows(shard):
             row.text.encode()
             if row.error is not None:
                 problems.reject(path, row.number, row.error)
