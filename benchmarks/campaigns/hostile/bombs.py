@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 
 from benchmarks.campaigns.hostile import Row
 from benchmarks.campaigns.hostile.attempts import Attempt, rows_of
-from nymlink.bulk.sources import ROW_FORMATS, cut_sources, open_sources
+from nymlink.bulk.row_formats import ROW_FORMATS, read_rows
+from nymlink.bulk.sources import cut_sources, open_sources
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.problems import Problems
 from nymlink.corpus.read import read_documents
@@ -65,7 +66,7 @@ def _rows(path: Path) -> None:
     if format in ROW_FORMATS:
         sources = open_sources([path], column="term", given=False, further={}, format=format)
         for shard in islice(cut_sources(sources, 1000), _SHARDS):
-            for _ in ROW_FORMATS[format].read(shard):
+            for _ in read_rows(shard):
                 pass
 
 
