@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,10 @@ import xxhash
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.index.hits import Rows
 from nymlink.text.writing import compact, compact_all, compact_roman, has_roman
+
+_LANDMARKS: Final = 4096
+_STEP: Final = 16
+"""Most texts that are kept as Python objects, and fewest texts between two of them."""
 
 
 class SortedTexts:
@@ -30,11 +35,12 @@ class SortedTexts:
         self._rows = range(len(texts))
         self._ends = memoryview(ends or bytes(8)).cast("q")[texts.offset :]
         self._bytes = memoryview(letters or b"")
+        self._step = max(_STEP, len(texts) // _LANDMARKS)
 
     def find(self, text: str) -> int | None:
         """Find the row of a text; ``None`` if there is none."""
         encoded = text.encode("utf-8", "surrogatepass")
-        row = bisect_left(self._rows, encoded, key=self._encoded)
+        row = self._place(encoded)
         return row if row < len(self._rows) and self._encoded(row) == encoded else None
 
     def with_prefix(self, prefix: str, *, sizes: range) -> Iterator[str]:
@@ -47,7 +53,7 @@ class SortedTexts:
         """Find the rows of the texts with a prefix."""
         encoded = prefix.encode("utf-8", "surrogatepass")
         # UTF-8 has no byte 0xff.
-        first, last = (bisect_left(self._rows, end, key=self._encoded) for end in (encoded, encoded + b"\xff"))
+        first, last = map(self._place, (encoded, encoded + b"\xff"))
         return range(first, last)
 
     def sizes(self, rows: range) -> npt.NDArray[np.int64]:
@@ -55,6 +61,17 @@ class SortedTexts:
         ends = np.asarray(self._ends[rows.start : rows.stop + 1], np.int64)
         sizes: npt.NDArray[np.int64] = ends[1:] - ends[:-1]
         return sizes
+
+    @cached_property
+    def _landmarks(self) -> list[bytes]:
+        """Every step-th text. Finding a place among these needs no copies."""
+        return [self._encoded(row) for row in self._rows[:: self._step]]
+
+    def _place(self, encoded: bytes) -> int:
+        """Find the row of the first text that is not before a text."""
+        after = bisect_left(self._landmarks, encoded) * self._step
+        first, last = max(after - self._step, 0), min(after, len(self._rows))
+        return bisect_left(self._rows, encoded, first, last, key=self._encoded)
 
     def _encoded(self, row: int) -> bytes:
         return self._bytes[self._ends[row] : self._ends[row + 1]].tobytes()
