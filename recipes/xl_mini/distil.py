@@ -203,7 +203,7 @@ def distil(settings: DistilSettings, teacher: str | Path, *, progress: bool = Fa
 
         def setup(model: TorchModel, precision: Precision, _processes: Processes) -> TrainingSetup[Batch]:
             task = DistilTask(model, lessons, vectors, settings, precision)
-            return TrainingSetup(task, model, _optimiser(model, settings))
+            return TrainingSetup(task, model, optimiser(model, settings))
 
         files = ("translations.parquet", "english.parquet", "teacher.npy")
         return TrainingData({name: {"sha256": sha256(folder / name)} for name in files}, setup)
@@ -232,7 +232,7 @@ def teacher_vectors(
     return vectors
 
 
-def _optimiser(model: TorchModel, settings: DistilSettings) -> AdamW:
+def optimiser(model: TorchModel, settings: DistilSettings) -> AdamW:
     """Create AdamW with a learning rate of its own for the embeddings of pieces."""
     pieces = list(model.transformer.get_input_embeddings().parameters())
     known = {id(parameter) for parameter in pieces}

@@ -21,7 +21,6 @@ from recipes.xl_mini import (
     distil,
     evaluate,
     figures,
-    more_data,
     pictures,
     ship,
     static,
@@ -121,8 +120,7 @@ def make_aligned(recipe: Recipe) -> None:
 
 
 def make_variants(recipe: Recipe) -> None:
-    """Distil on with other data, and without layers."""
-    more_data.make(recipe.data, recipe.folder, recipe.base, seed=recipe.seed)
+    """Distil without layers."""
     static.make(recipe.folder, recipe.base, steps=recipe.steps, seed=recipe.seed)
 
 
@@ -162,7 +160,7 @@ def untrained() -> str:
 
 def variants(recipe: Recipe) -> dict[str, Path]:
     """List the encoders that are compared with those of the recipe, by what they have learned."""
-    return more_data.folders(recipe.folder) | {"static": recipe.folder / "static"}
+    return {"static": recipe.folder / "static"}
 
 
 def measure_xlbel(recipe: Recipe) -> None:

@@ -26,7 +26,6 @@ from recipes.xl_mini import (
     data,
     evaluate,
     held_out,
-    more_data,
     pictures,
     ship,
     stages,
@@ -112,9 +111,6 @@ def recipe(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
         patch.setattr(evaluate, "FEWEST", 5)
         patch.setitem(align.SETTINGS, "batch_pairs", 16)
         patch.setattr(align, "BATCH", 16)
-        patch.setattr(more_data, "STEPS", 2)
-        # Dictionaries of real languages take seconds to read.
-        patch.setattr(more_data, "INFLECTED", ())
         patch.setattr(stages, "untrained", lambda: str(base))
         patch.setattr(xlbel, "STEPS", 2)
         patch.setattr(xlbel, "LANGUAGES", ("en", "de"))
@@ -254,31 +250,6 @@ def test_stages_of_the_paper_are_asked_for_the_queries_of_xl_bel(
         "covered": "20",
         "covered, own names out": "20",
     }
-
-
-def test_other_data_is_learned_beside_the_same(recipe: Recipe, pairs: pa.Table) -> None:
-    more = recipe.folder / "more"
-    tables = {folder.name: pq.read_table(folder / "translations.parquet") for folder in more.iterdir()}
-    learned = {name: set(table["name"].to_pylist()) for name, table in tables.items()}
-    assert learned["the same"] == set(pairs["name"].to_pylist())
-    assert learned["and these and words"] - learned["and tables that are not open"] == {"bruch", "lunge"}
-    assert not learned["and these and words"] & {translated(NAMES[1])}
-
-
-def test_a_word_of_a_name_is_put_into_one_of_its_forms() -> None:
-    names = [("akuutti kipu", "fi"), ("kipu", "fi"), ("kipu", "et"), ("yskä", "fi")]
-    table = pa.table(
-        {
-            "english": ["acute pain", "pain", "pain", "cough"],
-            "name": [n for n, _ in names],
-            "language": [c for _, c in names],
-        }
-    )
-    forms = {"fi": {"kipu": ["kivun", "kipua"]}}
-    rows = more_data.inflect(table, forms, np.random.default_rng(0)).to_pylist()
-    assert [row["english"] for row in rows] == ["acute pain", "pain"]
-    assert rows[0]["name"] in {"akuutti kivun", "akuutti kipua"}
-    assert rows[1]["name"] in forms["fi"]["kipu"]
 
 
 def test_without_layers_a_name_is_what_its_pieces_are(recipe: Recipe) -> None:
