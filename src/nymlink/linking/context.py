@@ -64,6 +64,7 @@ _SENTENCE_END: Final = re.compile(
 _DIVIDING: Final = re.compile(r",|\band\b|\bor\b")
 """Separator between a denied finding and the verb of the next clause."""
 _AND: Final = re.compile(r"\band\b")
+_COMPOUND: Final = re.compile(r"\w[-‐‑]\Z")
 
 _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
 _YES: Final = "yes|present|positive|pos|true|y"
