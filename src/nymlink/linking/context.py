@@ -196,14 +196,10 @@ class _Sentence:
         return said
 
     def _is_taken(self, phrase: _Found) -> bool:
-        """Whether a phrase lies within a mention or a value, or denies the word before a hyphen ("HER2-negative")."""
+        """Whether a phrase lies within a mention or a value, or denies the word before its hyphen."""
         start, end = self._begins[phrase.first], self._ends[phrase.last - 1]
-        if (
-            phrase.rule.flag == "negated"
-            and start > 1
-            and self._text[start - 1] in "-‐‑"
-            and self._text[start - 2].isalnum()
-        ):
+        if phrase.rule.flag == "negated" and _COMPOUND.search(self._text, max(start - 2, 0), start):
+            # "HER2-negative".
             return True
         before = bisect_right(self._starts_of_taken, start)
         return before > 0 and self._last_taken[before - 1] >= end
