@@ -81,7 +81,7 @@ def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdi
     Raises:
         InputError: a mention cannot be linked, see :meth:`~nymlink.linking.linker.Linker.link_documents`.
     """
-    ids = Ids(linker.index.vocabulary)
+    ids = Ids(linker.index)
     waiting: list[Document] = []
 
     def read() -> Iterator[Document]:

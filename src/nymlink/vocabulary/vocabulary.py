@@ -197,12 +197,15 @@ class Vocabulary:
         Verbatim names come first, then names that differ in case, then in signs
         (:func:`~nymlink.text.writing.writing_likeness`); ties are ordered by kind.
         """
+        names = map(self.name, self.name_rows(text))
+        return tuple(sorted(names, key=lambda name: (-writing_likeness(text, name.text), KINDS.index(name.kind))))
+
+    def name_rows(self, text: str) -> list[int]:
+        """Find the rows of the names of :meth:`find`."""
         key = normalise(text)
         order = self.columns.names_by_key
         places = range(bisect_left(order, key, key=self._key_at), len(order))
-        rows = takewhile(lambda row: self._key_at(row) == key, (int(order[place]) for place in places))
-        names = map(self.name, rows)
-        return tuple(sorted(names, key=lambda name: (-writing_likeness(text, name.text), KINDS.index(name.kind))))
+        return list(takewhile(lambda row: self._key_at(row) == key, (int(order[place]) for place in places)))
 
     def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
         """Return the ids of at most ``limit`` concepts with ``text`` in a name, ignoring case."""

@@ -24,6 +24,7 @@ from nymlink.cli.common import (
     offsets_option,
     reported_problems,
     require_files,
+    restriction_options,
     target_precision_option,
     top_k_option,
 )
@@ -58,6 +59,7 @@ from nymlink.rerank.reranker import Reranker
 from nymlink.tables.parquet import is_parquet, parquet_schema
 from nymlink.tables.workbooks import table_cells
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.restriction import Restriction
 
 Output = TextIO | BinaryIO | Path
 """A stream, or the folder that some formats write files into."""
@@ -98,6 +100,7 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--index", type=click.Path(path_type=Path), help="Index to link to; the embedded default if not given."
 )
+@restriction_options
 @top_k_option
 @target_precision_option
 @language_option
@@ -131,6 +134,7 @@ def link(
     mapped_columns: tuple[str, ...],
     context: str | None,
     index: Path | None,
+    restriction: Restriction,
     top_k: int,
     target_precision: float | None,
     language: str | None,
@@ -156,6 +160,10 @@ def link(
     Why a concept and not another:
       nymlink link --format reasons "short stature"
       nymlink link --index mesh-index --rerank reranker --format reasons MI --context "He died of MI in 1990."
+
+    \b
+    Concepts of the nervous system only, never seizures:
+      nymlink link "fits" --branch HP:0000707 --exclude HP:0001250
 
     \b
     A column of a table:
@@ -220,6 +228,7 @@ def link(
         language=language,
         target_precision=target_precision,
         composites=composites,
+        restriction=restriction,
     )
     if explain:
         # Without a re-ranker the context changes no order.
