@@ -227,7 +227,9 @@ class Linker:
             return link
         document = as_document(what, stacklevel=2)
         [links] = self._link_documents([document], language, top_k, restriction, stacklevel=3)
-        return Links(links)
+        found = Links(links)
+        found.vocabulary = self.index.vocabulary
+        return found
 
     def link_documents(
         self,
