@@ -42,7 +42,7 @@ def link(what: Document | Sequence[str | Mention], **choices: Unpack[LinkChoices
 def link(
     what: str | Document | Sequence[str | Mention],
     *,
-    top_k: int = 1,
+    top_k: int | None = 1,
     language: str | None = None,
     types: Values = (),
     branch: Values = (),

@@ -330,6 +330,10 @@ class Vocabulary:
             rows = pa.array(np.arange(start, start + len(batch), dtype=np.int64))
             yield from batch.append_column("row", rows).filter(pa.array(wanted)).combine_chunks().to_batches()
 
+    def searched_names(self) -> Iterator[Name]:
+        """Iterate over the names of the concepts that are not obsolete."""
+        return (self.name(row) for batch in self.name_batches() for row in batch["row"].to_pylist())
+
     def counts(self, field: str) -> dict[str, int]:
         """Count the names by ``"lang"``, ``"kind"`` or ``"source"``, most frequent first."""
         codes, labels = self._labels[field]
