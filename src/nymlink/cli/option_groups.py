@@ -20,7 +20,7 @@ GROUPS: Final = {
     "What is kept": """--kind --semantic-type --source --sab --tty --suppressed --strict --prefix
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
-    "Settings": """--slim --level --to
+    "Settings": """--slim --level --to --target
         --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
         --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs

@@ -47,6 +47,7 @@ project = LazyCommands(
         "add": "nymlink.cli.project:add",
         "link": "nymlink.cli.project:link",
         "status": "nymlink.cli.project:status",
+        "next": "nymlink.cli.project_decisions:next_",
         "accept": "nymlink.cli.project_decisions:accept",
         "learn": "nymlink.cli.project_decisions:learn",
         "import": "nymlink.cli.project_decisions:import_",
