@@ -17,6 +17,7 @@ from nymlink.project.table_columns import preview_table
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
 from nymlink.serve.served_projects import ServedProject, ServedProjects
+from nymlink.vocabulary.restriction import Restriction
 
 LARGEST: Final = 2**53
 """Largest number of a term or a log entry: JavaScript is exact up to it."""
@@ -128,6 +129,9 @@ def show_project(opened: OpenProject) -> Response:
     return json_answer(_summary(opened))
 
 
+Values = Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Query(max_length=1000)]
+
+
 @router.post("/{name}/files", summary="Add a table", openapi_extra=RAW)
 def add_file(
     opened: OpenProject,
@@ -142,8 +146,12 @@ def add_file(
     language: Column = None,
     type: Column = None,
     reviewer: Annotated[str, Query(max_length=100, description="Name of the person who adds it.")] = "",
+    types: Values = (),
+    branch: Values = (),
+    ids: Values = (),
+    exclude: Values = (),
 ) -> Response:
-    """Keep the rows of a table, and link its terms in the background."""
+    """Keep the rows of a table, and link its terms in the background; what they are linked to is as of `/link`."""
     served = opened.require_index()
     said = {"mention": column, "code": code, "frequency": frequency, "language": language, "type": type}
     added = add_table(
@@ -154,6 +162,7 @@ def add_file(
         delimiter=delimiter,
         columns={role: header for role, header in said.items() if header is not None},
         by=reviewer,
+        restriction=Restriction.of(types=types, branch=branch, ids=ids, exclude=exclude),
         vocabulary=served.vocabulary,
         claim=claim.add,
     )

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from nymlink.linking.link import Relation
 from nymlink.project.decisions import decide, undo
+from nymlink.project.priorities import TARGET, prioritise
 from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.terms import (
     Sort,
@@ -124,6 +125,16 @@ def terms(
     return json_answer(
         list_terms(opened.project, which, sort=sort, descending=descending, limit=limit, offset=offset)
     )
+
+
+@router.get("/next", summary="List the terms to decide first")
+def next_terms(
+    opened: OpenProject,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    target: Annotated[float, Query(ge=0, le=1)] = TARGET,
+) -> Response:
+    """Answer with the terms whose decision mends most, the number left to reach the target, and when to stop."""
+    return json_answer(prioritise(opened.project, limit=limit, target=target).to_dict())
 
 
 @router.get("/terms/{term}", summary="Show a term")
