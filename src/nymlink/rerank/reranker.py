@@ -87,8 +87,8 @@ class Reranker:
             refit: whether a new fit follows. If so, a damaged order is ignored.
 
         Raises:
-            StoreError: the re-ranker is missing, damaged, or of another format version. MissingExtraError: torch
-                or transformers is not installed.
+            StoreError: the re-ranker is missing, damaged, or of another format version.
+            MissingExtraError: torch or transformers is not installed.
         """
         from nymlink.rerank.folder import open_scorer, read_fitted, score_settings
 
