@@ -26,7 +26,7 @@ from nymlink.index.stores.server import ServerStore
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _RECALL: Final = "recall@20"
-"""Setting: share of the 20 nearest names found by an approximate dense search."""
+"""Name of a setting: the share of the 20 nearest names that an approximate dense search finds."""
 
 
 def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache, progress: bool) -> IndexContents:
@@ -47,7 +47,7 @@ def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache
 def build_in_directory(
     vocabulary: Vocabulary, plan: Plan, directory: Path, *, cache: EmbeddingCache, progress: bool
 ) -> None:
-    """Build an index in a directory, atomically, with one search in memory at a time.
+    """Build an index in a directory, atomically. Only one search is in memory at a time.
 
     Raises:
         InputError: the vocabulary has no name to search.
@@ -64,7 +64,7 @@ def build_in_directory(
         calibration=plan.calibration,
         ranker=plan.ranker,
     ) as partial:
-        # With map, no variable keeps a search during the building of the next.
+        # Use map, so that no variable keeps a search in memory while the next is built.
         for known in map(
             _settings_of_store, _build_searches(plan, entries, partial, cache=cache, progress=progress)
         ):
@@ -74,7 +74,10 @@ def build_in_directory(
 def _build_searches(
     plan: Plan, entries: Entries, directory: Path | None, *, cache: EmbeddingCache, progress: bool
 ) -> Iterator[SparseSearch | DenseSearch]:
-    """Build the searches of a plan, in its order: in memory, or each in its own folder of a directory."""
+    """Build the searches of a plan, in the order of the plan.
+
+    Without a directory, the searches are in memory. Otherwise each is written to its own folder of the directory.
+    """
     folders = {name: None if directory is None else directory / name for name in plan.searches}
     for name, settings in plan.sparse_settings.items():
         yield SparseSearch.build(entries, settings, directory=folders[name], progress=progress)
@@ -91,7 +94,10 @@ def _build_searches(
 
 
 def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
-    """Describe a built search as settings: the recall of an approximate search, its vectors on a server."""
+    """Describe a built search as settings.
+
+    They are the place of its vectors on a server, and the recall of an approximate search.
+    """
     store = None if isinstance(search, SparseSearch) else search.store
     if store is None or isinstance(search, SparseSearch):
         return {}
@@ -100,7 +106,7 @@ def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
 
 
 class _EncodedBefore:
-    """Encodes again the queries that another search has just encoded, without computing."""
+    """Encoder that takes the vectors of queries from another search, which has just encoded the same queries."""
 
     def __init__(self, search: DenseSearch) -> None:
         self._search = search
@@ -118,12 +124,12 @@ class _EncodedBefore:
 def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: EmbeddingCache) -> IndexContents:
     """Make the contents of an index with the names of a larger vocabulary.
 
-    All entries are made again, but only new ones are inverted and encoded, with the word weights of the index, so
-    that scores are comparable.
+    All entries are made again, but only new entries are inverted and encoded. They are weighted with the TF-IDF
+    weights of the index, so that scores are comparable.
 
     Args:
         contents: contents of an index without added names.
-        vocabulary: its vocabulary with more names; names without a language are searched, too.
+        vocabulary: the vocabulary of the index with more names. Names without a language are searched too.
         cache: cache of vectors.
     """
     plan = Plan.from_dict(contents.settings)
@@ -131,7 +137,8 @@ def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: Embe
         plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
     entries = plan.entries(vocabulary, progress=False)
     known = contents.entries.texts
-    # New row of each old entry; merging with another order of its words may remove an entry.
+    # The new row of each old entry. An old entry may be gone, if it is merged with an entry that has its words in
+    # another order.
     moved = pc.fill_null(pc.index_in(known, value_set=entries.texts), NONE).to_numpy().astype(np.int32)
     is_new = pc.invert(pc.is_in(entries.texts, value_set=known)).to_numpy(zero_copy_only=False)
     new_rows = np.flatnonzero(is_new).astype(np.int32)
@@ -151,7 +158,7 @@ def extend_contents(contents: IndexContents, vocabulary: Vocabulary, cache: Embe
 
 
 def _only(entries: Entries, chosen: Bools, rows: Rows) -> Entries:
-    """Select entries with the other orders of their words, as needed by searches."""
+    """Select entries, with the other orders of their words. The result has only the parts that searches need."""
     place = np.full(len(entries), NONE, np.int32)
     place[rows] = np.arange(len(rows))
     reordered = place[entries.reordered.rows]

@@ -22,7 +22,7 @@ _LONGEST: Final = 200
 """Most characters of the typed text."""
 
 _NAMES_OF_CONCEPT: Final = 32
-"""Names inspected per wanted concept: several names may belong to one concept."""
+"""Number of names inspected for each wanted concept, because several names may belong to one concept."""
 
 
 class Completion(NamedTuple):
@@ -31,7 +31,7 @@ class Completion(NamedTuple):
     Attributes:
         concept_id: the concept.
         concept_name: its preferred name.
-        matched: the name with a word that begins with the text; ``None`` if the id does.
+        matched: the name that has a word beginning with the text; ``None`` if the text matches the id instead.
     """
 
     concept_id: str
@@ -43,7 +43,7 @@ class Completer:
     """Completes texts to the concepts of an index, by binary search in its sorted names and ids.
 
     Args:
-        index: the index; the id of an obsolete concept finds its replacement.
+        index: the index. The id of an obsolete concept finds the concept that replaces it.
     """
 
     def __init__(self, index: Index) -> None:
@@ -54,15 +54,18 @@ class Completer:
         self._concept_of_name = index.vocabulary.columns.names["concept"].to_numpy()
 
     def complete(self, text: str, limit: int) -> list[Completion]:
-        """Find concepts by id, then by the beginning of a name or an id, then of a later word of a name.
+        """Find concepts for a typed text.
 
-        Short names come before long ones. A space at the end completes a word.
+        Concepts with this id come first, then concepts with a name or an id that begins with the text, then
+        concepts with a name in which a later word begins with it.
+
+        Short names come before long names. A space at the end of the text means that its last word is complete.
 
         Args:
-            text: the typed text; a blank one finds nothing.
+            text: the typed text. A blank text finds nothing.
             limit: most concepts.
         """
-        # No name has half of a surrogate pair, and Arrow could not search for it.
+        # Replace lone surrogates: no name has them, and Arrow cannot search for them.
         text = text[:_LONGEST].encode(errors="replace").decode()
         key = normalise(text)
         if not key:
@@ -77,8 +80,8 @@ class Completer:
         return [self._completion(concept, name) for concept, name in islice(found.items(), limit)]
 
     def _candidates(self, text: str, key: str, limit: int) -> Iterator[tuple[int, int | None]]:
-        """Yield concepts, best first, possibly with repetitions, each with the name that matched."""
-        # "hp" is more likely a name than the prefix of all ids.
+        """Yield concepts, the best first, each with the name that matched. A concept may appear several times."""
+        # A text without digits, such as "hp", is more likely the beginning of a name than of an id.
         likely_id = any(map(str.isdigit, text))
         yield from ((row, None) for row in self._with_id(text))
         if likely_id:
@@ -94,7 +97,7 @@ class Completer:
         return Completion(vocabulary.concept_id(concept), vocabulary.preferred_name(concept), matched)
 
     def _with_id(self, text: str) -> list[int]:
-        """Find the concepts of an id, current or former."""
+        """Find the concepts with an id. Former ids find the present concepts."""
         ids = self._vocabulary.resolve(text) or self._vocabulary.resolve(text.upper())
         return [row for row in map(self._vocabulary.row, ids) if row is not None]
 

@@ -26,19 +26,19 @@ from nymlink.index.hits import NONE, Hits, NameSearcher, Rows, Scores, Searcher,
 
 
 class ExactSearch:
-    """Find the entry that equals the query, with score 1."""
+    """Search that finds the entry that equals the query. Its score is 1."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """Find the equal entry of each query, if any; see :class:`~nymlink.index.hits.Searcher`."""
+        """Find the entry that equals each query, if there is one; see :class:`~nymlink.index.hits.Searcher`."""
         rows = np.full((len(queries), k), NONE, np.int32)
         rows[:, :1] = self._equal(queries)
         return Hits(rows, (rows != NONE).astype(np.float32))
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
-        """Score given entries: 1 for the one that equals the query, 0 for any other."""
+        """Score given entries: 1 for the entry that equals the query, 0 for other entries."""
         equal = self._equal(queries)
         scores: Scores = ((rows == equal) & (equal != NONE)).astype(np.float32)
         return scores
@@ -48,7 +48,10 @@ class ExactSearch:
 
 
 _FEWEST_FOR_THREADS: Final = 16
-"""Fewest queries for threads: for fewer, starting them takes longer than it saves."""
+"""Smallest number of queries that are searched in threads.
+
+For fewer queries, starting threads takes longer than it saves.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,10 @@ class ScoredHits:
     parts: Mapping[str, Scores]
 
     def without(self, excluded: Sequence[Collection[int]]) -> ScoredHits:
-        """Remove rows of entries from the hits of each query; later hits move up.
+        """Remove rows of entries from the hits of each query. Later hits move up.
 
         Args:
-            excluded: for each of the Q queries, rows.
+            excluded: the rows to remove, for each of the Q queries.
         """
         rows = self.hits.rows
         removed = np.array([np.isin(own, list(gone)) for own, gone in zip(rows, excluded, strict=True)], bool)
@@ -86,8 +89,8 @@ class UnweightedHits:
     """The hits of all searches together, before they are weighted.
 
     Attributes:
-        rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` if there are fewer.
-        values: search → values to multiply by its weight: float32 (Q, m).
+        rows: int32 (Q, m): distinct rows of each query, ascending. Places without a row have :data:`NONE`.
+        values: search → values that are multiplied by the weight of the search: float32 (Q, m).
         scores: search → its scores: float32 (Q, m).
     """
 
@@ -97,9 +100,12 @@ class UnweightedHits:
 
 
 class HybridSearch:
-    """Search with every part, then score all entries found with all parts.
+    """Joins several searches, called its parts.
 
-    The total is the weighted mean of the parts' scores: an entry that is best in every part has score 1.
+    It searches with each part, then scores all entries found with all parts.
+
+    The total score is the weighted mean of the parts' scores. An entry that has the best possible score in every
+    part has the total score 1.
 
     Args:
         parts: name → search.
@@ -127,22 +133,25 @@ class HybridSearch:
         scores = {name: self._scores(name, queries, rows, hits) for name, hits in hits_of_part.items()}
         if EXACT_MATCH in scores:
             equal = scores[EXACT_MATCH] == 1
-            # Rounding in a search must not lower the score of an equal name.
+            # An equal name scores 1 in all searches, even if a search has rounded its score down.
             scores = {name: np.where(equal, np.float32(1), values) for name, values in scores.items()}
         return UnweightedHits(rows, values=scores, scores=scores)
 
     def _search_parts(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
-        """Search with each part; many queries in threads: one waits for memory while another computes."""
+        """Search with each part.
+
+        Many queries are searched in threads: one part waits for memory while another computes.
+        """
         searches = [partial(part.search, queries, k) for part in self.parts.values()]
         if len(queries) < _FEWEST_FOR_THREADS:
             return dict(zip(self.parts, [search() for search in searches], strict=True))
         with ThreadPoolExecutor(len(searches)) as pool:
-            # Each in the context of this thread, so that truncation counts are collected there.
+            # Run each search in the context of this thread, so that truncation counts are collected there.
             waiting = [pool.submit(copy_context().run, search) for search in searches]
             return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
-        """Score rows with one part; only rows outside its own hits are computed."""
+        """Score rows with one part. Scores are computed only for rows that are not among the hits of this part."""
         scores, known = look_up(hits.rows, hits.scores, rows)
         unknown = np.where(known, np.int32(NONE), rows)
         wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
@@ -152,7 +161,7 @@ class HybridSearch:
 
 
 def weighted_sum(values: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
-    """Add up the weighted values of searches, in their order: float32 (Q, m), as each of them."""
+    """Add up the values of searches, each times its weight, in the order of the searches: float32 (Q, m)."""
     total = np.zeros_like(next(iter(values.values())))
     for name, own in values.items():
         total += np.float32(weights[name]) * own
@@ -160,10 +169,12 @@ def weighted_sum(values: Mapping[str, Scores], weights: Mapping[str, float]) -> 
 
 
 def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
-    """Scale the weights of searches to a sum of 1, unless they have it except for rounding.
+    """Scale the weights of searches to a sum of 1.
+
+    Weights whose sum is already 1, except for rounding, do not change.
 
     Raises:
-        ValueError: they are not of these searches, not numbers, below 0, or all 0.
+        ValueError: the weights are for other searches, are not numbers, are below 0, or are all 0.
     """
     if set(parts) != set(weights):
         raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
@@ -177,7 +188,10 @@ def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> M
 
 
 def distinct_rows(parts: Sequence[Rows]) -> Rows:
-    """Unite the rows of searches: distinct for each query, ascending, :data:`NONE` if there are fewer."""
+    """Unite the rows that searches found for each query.
+
+    The rows are distinct, and places without a row have :data:`NONE`.
+    """
     rows = np.sort(np.concatenate(parts, axis=1), axis=1)
     rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
     return rows
@@ -192,11 +206,11 @@ def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArr
         wanted: int32 (Q, m).
 
     Returns:
-        float32 (Q, m): the scores, 0 for :data:`NONE` and for missing rows; bool (Q, m): whether the row was
-        found.
+        float32 (Q, m): the scores, 0 for :data:`NONE` and for rows that are not there; bool (Q, m): whether the
+        row was found.
     """
     order = np.argsort(rows, axis=1)
-    # Keys ascend over the whole flattened array, so one binary search serves all queries.
+    # Make keys that ascend over the whole flattened array, so that one binary search serves all queries.
     step = np.int64(max(int(rows.max(initial=0)), int(wanted.max(initial=0))) + 2)
     offsets = np.arange(len(rows), dtype=np.int64)[:, None] * step + 1
     given = (np.take_along_axis(rows, order, 1) + offsets).ravel()
@@ -208,18 +222,18 @@ def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArr
 
 
 _DAMPING: Final = 60
-"""k of the paper's formula, with the paper's value."""
+"""The constant k of the paper's formula, with the value of the paper."""
 
 
 class ReciprocalRankSearch(HybridSearch):
-    """Search with every part; the score of a hit is the weighted mean of 61 / (60 + rank) over the parts.
+    """Joins searches by ranks. The score of a hit is the weighted mean over the parts of 61 / (60 + rank).
 
-    An entry that is first in every part has score 1; a part that did not find it adds 0, and reports 0 as its
-    score.
+    An entry that is first in every part has score 1. A part that did not find an entry adds 0, and reports 0 as
+    its score part.
 
     Args:
         parts: name → search.
-        weights: name → weight, at least 0, not all 0; the paper has them equal.
+        weights: name → weight, at least 0, not all 0. In the paper, all weights are equal.
 
     Raises:
         ValueError: the names differ, or the weights are below 0 or all 0.
@@ -256,17 +270,21 @@ METHODS: Final[Mapping[str, type[HybridSearch]]] = MappingProxyType(
 )
 
 _EXACT_WEIGHT: Final = 0.1
-"""Large enough to rank the equal name first, small enough that a score still measures similarity."""
+"""Weight of exact search.
+
+It is large enough to rank an equal name first, and so small that a score still measures similarity.
+"""
 
 _SPARSE_WEIGHT: Final = 0.15
-"""Weight of sparse search beside dense search by nymlink-mini; chosen on training and development sets, see
-docs/howto/searching.md.
+"""Weight of sparse search if there is dense search too.
+
+It was chosen for nymlink-mini on training and development sets, see docs/howto/searching.md.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A method of joining searches, and their weights.
+    """A method of joining searches, and the weights of the searches.
 
     Attributes:
         method: one of :data:`METHODS`.
@@ -285,8 +303,9 @@ class Fusion:
         Args:
             parts: the names of the searches.
             method: one of :data:`METHODS`.
-            weights: search → weight, 0 for others. If ``None``: for scores, the weights chosen on development sets
-                (exact 0.1, sparse 0.15, dense 0.75); for ranks, equal weights, as published.
+            weights: search → weight; searches that are not named get 0. If ``None``, ``"weighted"`` takes weights
+                chosen on development sets (exact 0.1, sparse 0.15, dense 0.75), and ``"reciprocal-rank"`` takes
+                equal weights, as in the paper.
 
         Raises:
             UnknownNameError: there is no such method, or no such search.
@@ -307,7 +326,7 @@ class Fusion:
             raise InputError(str(error)) from error
 
     def join(self, parts: Mapping[str, Searcher]) -> HybridSearch:
-        """Join searches to one."""
+        """Join searches into one search."""
         return METHODS[self.method](parts, self.weights)
 
     def to_dict(self) -> dict[str, Any]:
@@ -318,8 +337,8 @@ class Fusion:
         """Read the result of :meth:`to_dict`.
 
         Raises:
-            ValueError: there is no such method, the weights are not of these searches, below 0 or all 0, or
-                something is missing.
+            ValueError: there is no such method; the weights are for other searches, below 0 or all 0; or something
+                is missing.
         """
         method, weights = member(value, "method", str), member(value, "weights", dict)
         if method not in METHODS:
@@ -335,7 +354,7 @@ def _default_weights(parts: Collection[str]) -> dict[str, float]:
 
 
 class ExtendedSearch:
-    """Search entries in two parts with comparable scores.
+    """Searches entries in two parts, original and added, whose scores are comparable.
 
     Args:
         whole: search over the original entries.
@@ -344,7 +363,7 @@ class ExtendedSearch:
         added_rows: int32: the present row of each added entry.
 
     Attributes:
-        encoder: of the first search, if it has one.
+        encoder: the encoder of the first search, if it has one.
     """
 
     def __init__(self, whole: NameSearcher, added: NameSearcher, whole_rows: Rows, added_rows: Rows) -> None:
@@ -384,7 +403,7 @@ class ExtendedSearch:
 
 
 def _inverse(rows: Rows, count: int) -> Rows:
-    """Find the place of each row; :data:`NONE` if it has none: int32 (count)."""
+    """Find the place of each row from 0 to ``count - 1``: int32 (count), :data:`NONE` for rows without a place."""
     places = np.full(count, NONE, np.int32)
     there = np.flatnonzero(rows != NONE)
     places[rows[there]] = there
@@ -392,7 +411,7 @@ def _inverse(rows: Rows, count: int) -> Rows:
 
 
 def _moved(rows: Rows, to: Rows) -> Rows:
-    """Replace rows by their targets; :data:`NONE` stays."""
+    """Replace each row by the row that it moves to. :data:`NONE` stays."""
     if not len(to):
         return np.full(rows.shape, NONE, np.int32)
     moved: Rows = np.where(rows == NONE, np.int32(NONE), to[rows])

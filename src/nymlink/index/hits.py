@@ -1,4 +1,4 @@
-"""Hits, the result of a search, and the protocol of searches."""
+"""Hits, which are the result of a search, and the protocol of searches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
 NONE: Final = -1
-"""Row after the last hit of a query."""
+"""Value that stands for no row. It fills the places after the last hit of a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Hits:
 
     Attributes:
         rows: int32 (Q, k): entry rows; :data:`NONE` after the last hit of a query.
-        scores: float32 (Q, k): larger is better; 0 without a hit.
+        scores: float32 (Q, k): scores, larger is better; 0 where there is no hit.
     """
 
     rows: Rows
@@ -42,7 +42,10 @@ class Searcher(Protocol):
     """
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """Find the k best entries of each query: by descending score, ties by ascending row."""
+        """Find the k best entries of each query, in descending order of scores.
+
+        Ties are in ascending order of rows.
+        """
         ...
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
@@ -67,9 +70,9 @@ class NameSearcher(Searcher, Protocol):
 
 
 def best(rows: Rows, scores: Scores, k: int) -> Hits:
-    """Select the k best of given entries of each query, in the order of :meth:`Searcher.search`.
+    """Select the k best of the given entries of each query, in the order of :meth:`Searcher.search`.
 
-    Scores are compared to six decimals, so that rounding errors do not order ties.
+    Scores are compared to six decimals, so that rounding errors do not decide the order of ties.
 
     Args:
         rows: int32 (Q, m): entry rows, :data:`NONE` allowed.
@@ -92,8 +95,8 @@ def best_of(query_numbers: npt.NDArray[np.int64], rows: Rows, scores: Scores, *,
 
     Args:
         query_numbers: int (n), ascending: the query of each pair.
-        rows: int32 (n): its entry.
-        scores: float32 (n): its score.
+        rows: int32 (n): the entry of each pair.
+        scores: float32 (n): the score of each pair.
         queries: Q, number of queries.
         k: number of hits per query.
     """

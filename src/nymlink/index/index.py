@@ -1,4 +1,4 @@
-"""The index: a searchable vocabulary in a directory of its own."""
+"""The index: a searchable vocabulary, in memory or in a directory of its own."""
 
 from __future__ import annotations
 
@@ -42,19 +42,21 @@ _PARTS: Final = 8
 class Index:
     """A vocabulary and the searches over its names.
 
-    Pickle stores its directory, settings and calibration, and opens the directory again.
+    A pickled index holds only its directory, settings, calibration and ranker. Unpickling opens the directory
+    again.
 
     Attributes:
         vocabulary: the searched vocabulary.
-        entries: its distinct prepared names; with the default preset, names that differ only in the order of their
+        entries: its distinct prepared names. With the default preset, names that differ only in the order of their
             words are one entry.
         fusion: the fusion of its searches.
-        settings: the settings of its building.
-        calibration: turns scores into confidences, see :mod:`nymlink.linking.calibration`; ``None`` if it has not
-            been calibrated.
-        ranker: orders candidates, see :mod:`nymlink.rank.ranker`; ``None`` for the order of their scores.
+        settings: the settings with which it was built.
+        calibration: turns scores into confidences, see :mod:`nymlink.linking.calibration`; ``None`` if the index
+            is not calibrated.
+        ranker: orders candidates, see :mod:`nymlink.rank.ranker`; ``None`` if candidates are ordered by their
+            scores.
         directory: its directory; ``None`` if it is in memory only.
-        owners: int32: the concept of each name of the vocabulary, by their rows.
+        owners: int32: for each name row of the vocabulary, the row of its concept.
         restriction: conditions on the names that are searched.
     """
 
@@ -77,12 +79,13 @@ class Index:
         self._parts: dict[Restriction, Index] = {}
 
     def once(self, make: Callable[[Index], Made]) -> Made:
-        """Return the result of a function on the index, computed once and shared by all callers.
+        """Return the result of a function of the index. It is computed once and shared by all callers.
 
-        Tables over all names are large, and every linker of the index needs the same.
+        This is for tables over all names, which are large, and which every linker of the index needs.
 
         Args:
-            make: the function; a method of a class, or another permanent function.
+            make: the function. It must be permanent, such as a method of a class, because it is the key of the
+                result.
         """
         with self._making:
             if make not in self._made:
@@ -137,22 +140,23 @@ class Index:
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> Index:
-        """Make a vocabulary searchable, in memory or straight in a directory.
+        """Make a vocabulary searchable, in memory or directly in a directory.
 
         Args:
             vocabulary: the vocabulary; names of obsolete concepts are left out.
             sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.features.PRESETS`.
-            encoder: encoder of the dense search, by meaning, or its folder or hub name; ``None`` for no dense
-                search.
+            encoder: encoder of the dense search, which searches by meaning; or the encoder's folder or name on the
+                hub; ``None`` for no dense search.
             dense: kind of the dense search: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
-            store: a server to search the vectors, ``"exact"`` or by ``"hnsw"``: the URL of PostgreSQL with
-                pgvector or of Milvus, or a file of Milvus Lite (``NAME.db``). The index records it without
+            store: a server that searches the vectors (``"exact"`` or ``"hnsw"``): the URL of PostgreSQL with
+                pgvector or of Milvus, or a file of Milvus Lite (``NAME.db``). The index records the URL without
                 credentials. If ``None``, the index itself searches.
             fusion: fusion of the searches: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
             languages: search names in these languages only; ``None`` for all.
-            directory: directory of the index, written atomically and opened, with only a part in memory at a time.
-                A stopped build does not encode again. If ``None``, the index is in memory.
-            cache: of vectors, read and extended; ``None`` for the user's.
+            directory: directory to write the index to, atomically, and to open it from. Only a part of the index
+                is in memory while it is built. If a build was stopped, the next build does not encode the same
+                names again. If ``None``, the index is in memory.
+            cache: cache of vectors, which is read and extended; ``None`` for the user's cache.
             progress: whether to show progress when standard error is a terminal.
 
         Raises:
@@ -177,10 +181,11 @@ class Index:
     def rebuild(
         self, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None, progress: bool = False
     ) -> Index:
-        """Build the same searches, with the same fusion, over the names of another vocabulary, in memory.
+        """Build an index of another vocabulary in memory, with the same searches and the same fusion.
 
         The new index has the same ranker, but no calibration and no store. If the index was restricted to some
-        languages, names without a language are searched too: mentions added to a vocabulary have none.
+        languages, the new index also searches names without a language, because mentions that were added to a
+        vocabulary have no language.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -210,37 +215,41 @@ class Index:
 
     @classmethod
     def load(cls, directory: str | Path, *, encoder: Encoder | str | Path | None = None) -> Index:
-        """Open an index directory; its files are mapped into memory.
+        """Open an index directory. Its files are mapped into memory.
 
-        Names and concepts are checked at once, the far larger files of the searches in the background: the first
-        query waits for the end of the check. The encoder is loaded, and the store connected, at the first query.
+        The files of names and concepts are checked at once. The files of the searches are far larger and are
+        checked in the background; the first query waits for the end of this check. The first query also loads the
+        encoder and connects to the store.
 
         Args:
             directory: the index.
-            encoder: the encoder of the index, or its present place: a folder, or a model of the hub. If ``None``,
-                the recorded place.
+            encoder: the encoder of the index, or its present place, which is a folder or a model of the hub;
+                ``None`` for the recorded place.
 
         Raises:
-            StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
+            StoreError: the index is missing, damaged, or of another format version; or the encoder is not the one
+                with which the index was built.
             InputError: an encoder is given, but the index has no dense search.
         """
         return cls(load_index(Path(directory), encoder))
 
     @property
     def search(self) -> HybridSearch:
-        """Hybrid of all searches; waits until the files of an opened index are checked.
+        """The joined search of all searches.
+
+        The first access waits until the files of an opened index are checked.
 
         Raises:
-            StoreError: one of them is damaged.
+            StoreError: a file is damaged.
         """
         self.verify()
         return self._search
 
     def verify(self) -> None:
-        """Wait for the verification of the files of an opened index.
+        """Wait until the files of an opened index are checked.
 
         Raises:
-            StoreError: one of them is damaged.
+            StoreError: a file is damaged.
         """
         verification = self._contents.verification
         if verification is not None and not verification.passed:
@@ -253,16 +262,18 @@ class Index:
 
     @property
     def encoder(self) -> Encoder | None:
-        """Encoder of the dense search, loaded at the first access or query; ``None`` without dense search.
+        """Encoder of the dense search; ``None`` without dense search. It is loaded at the first access or query.
 
         Raises:
-            StoreError: it was not found, or is another one than the index was built with.
+            StoreError: it was not found, or is not the encoder with which the index was built.
             InputError: there is no encoder at the given place.
         """
         return None if self._encoder is None else self._encoder.loaded
 
     def load_encoder(self) -> None:
-        """Load the encoder of a dense search now, not at the first query; without dense search do nothing.
+        """Load the encoder of the dense search now, instead of at the first query.
+
+        Without dense search, do nothing.
 
         Raises:
             StoreError, InputError: as :attr:`encoder`.
@@ -270,23 +281,28 @@ class Index:
         _ = self.encoder
 
     def with_fusion(self, fusion: Fusion) -> Index:
-        """Join the searches in another way; without ranker and calibration, because the scores differ."""
+        """Join the searches in another way.
+
+        The new index has no ranker and no calibration, because its scores differ.
+        """
         if fusion == self.fusion:
             return self
         settings = {**self.settings, "fusion": fusion.to_dict()}
         return Index(replace(self._contents, settings=settings, calibration=None, ranker=None))
 
     def with_names(self, source: Source, tables: Tables, *, cache: EmbeddingCache | None = None) -> Index:
-        """Search more names of the same concepts, in memory, without repeating work for the old names.
+        """Make an index in memory that also searches more names of its concepts.
 
-        The new index has the same ranker and calibration. Making it takes a second per hundred thousand names of
-        the index and about a millisecond per added name, mostly for encoding. It cannot be saved, or extended
-        again.
+        The work for the old names is not repeated.
+
+        The new index has the same ranker and calibration. Making it takes a second for each hundred thousand names
+        of the index, and about a millisecond for each added name, mostly for encoding. The new index cannot be
+        saved, and cannot be extended again.
 
         Args:
             source: source of the names.
             tables: concepts of the vocabulary, and the names to add.
-            cache: of vectors; ``None`` for the user's.
+            cache: cache of vectors; ``None`` for the user's cache.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -299,7 +315,7 @@ class Index:
         return Index(extend_contents(self._contents, vocabulary, cache or EmbeddingCache.of_user()))
 
     def with_calibration(self, calibration: Mapping[str, Any]) -> Index:
-        """Calibrate the index.
+        """Return the index with a calibration.
 
         Args:
             calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
@@ -307,7 +323,9 @@ class Index:
         return Index(replace(self._contents, calibration=calibration))
 
     def with_ranker(self, ranker: Mapping[str, Any] | None) -> Index:
-        """Give the index another ranker, or none; the new index is not calibrated, because its order differs.
+        """Return the index with another ranker, or without a ranker.
+
+        The new index has no calibration, because its order of candidates differs.
 
         Args:
             ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`; ``None`` for the order of the scores.
@@ -326,12 +344,12 @@ class Index:
         return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker, self.restriction)
 
     def concepts_named(self, query: str) -> frozenset[int]:
-        """Find the rows of the concepts with exactly this prepared name."""
+        """Find the rows of the concepts that have exactly this prepared name."""
         row = self.entries.find(query)
         return frozenset() if row is None else self.concepts_of(row)
 
     def concepts_of(self, row: int) -> frozenset[int]:
-        """Find the rows of the concepts with the name of an entry."""
+        """Find the rows of the concepts that have the name of an entry."""
         return self.entries.concepts(row, self.owners)
 
     def entries_of(self, concepts: Collection[int]) -> list[int]:
@@ -344,13 +362,14 @@ class Index:
     def match(self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = ()) -> Matches:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
-        A query that is itself a name matches that name, in any order of words. If it is a name of several
-        concepts, names written like the mention come first: see :func:`~nymlink.index.walk.order_equal_names`.
+        A query that is itself a name matches that name, in any order of words. If several concepts have this name,
+        the concept whose name is written most like the mention comes first, see
+        :func:`~nymlink.index.walk.order_equal_names`.
 
         Args:
             queries: Q prepared texts.
             k: number of concepts, at least 1.
-            surfaces: Q mentions as written, ``None`` if unknown; empty for none.
+            surfaces: the Q mentions as written, ``None`` for unknown ones; empty if all are unknown.
         """
         distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
         found = match(self.search, self.entries, self.owners, list(distinct), k)
@@ -366,14 +385,14 @@ class Index:
         surfaces: Sequence[str | None] = (),
         without: Sequence[Collection[int]] = (),
     ) -> tuple[Matches, ScoredHits]:
-        """Find the k best distinct concepts of each query, as :meth:`match`, and the entries found.
+        """Find the k best distinct concepts of each query, as :meth:`match` does, and the entries that were found.
 
         Args:
             queries: Q prepared texts, a few hundred at most.
             k: number of concepts, at least 1.
-            surfaces: Q mentions as written, ``None`` if unknown; empty for none.
-            without: for each query, rows of entries to skip, as if the vocabulary lacked these names; empty for
-                none.
+            surfaces: the Q mentions as written, ``None`` for unknown ones; empty if all are unknown.
+            without: for each query, rows of entries to skip, as if the vocabulary did not have these names; empty
+                to skip nothing.
         """
         matches, hits = match_with_hits(self.search, self.entries, self.owners, queries, k, without=without)
         if not len(without):
@@ -402,5 +421,5 @@ def _reopen(
 
 
 def _without_fusion(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the settings that cannot change after an index was built."""
+    """Select the settings that stay the same after an index was built."""
     return {name: value for name, value in settings.items() if name != "fusion"}

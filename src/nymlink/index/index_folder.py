@@ -1,4 +1,4 @@
-"""The directory of an index: its layout, writing, opening, and changing learned parts in place."""
+"""The directory of an index: write it, open it, and change its fusion, encoder, calibration or ranker in place."""
 
 from __future__ import annotations
 
@@ -35,22 +35,25 @@ VERSION: Final = 11
 """Kind and format version of the directory, in its manifest."""
 
 _VOCABULARY: Final = "vocabulary"
-"""The folder of the vocabulary. Every search has a folder of its name; the entries are beside the manifest."""
+"""The folder of the vocabulary. Every search has a folder with its own name.
+
+The files of the entries are beside the manifest.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexContents:
-    """Contents of an index, in memory or mapped from its directory.
+    """The contents of an index, in memory or mapped from its directory.
 
     Attributes:
         vocabulary: the searched vocabulary.
         entries: its distinct prepared names.
-        searches: name → search, for searches with files and extended searches.
-        settings: the plan as JSON values, and the recall of an approximate search.
+        searches: name → search. Exact search is not among them, because it has no files.
+        settings: the plan as JSON values, with the recall of an approximate search.
         calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` if it is not calibrated.
         ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` if it has none.
         directory: its directory; ``None`` if it is in memory only.
-        verification: check of the files of its searches in the background.
+        verification: the check of the files of its searches, which runs in the background.
     """
 
     vocabulary: Vocabulary
@@ -67,7 +70,7 @@ def save_index(contents: IndexContents, directory: Path) -> None:
     """Write an index to a directory, atomically.
 
     Raises:
-        InputError: names were added to it.
+        InputError: names were added to the index (:meth:`nymlink.index.index.Index.with_names`).
         OutputError: it cannot be written; nothing is left behind.
     """
     searches = {name: each for name, each in contents.searches.items() if not isinstance(each, ExtendedSearch)}
@@ -97,19 +100,19 @@ def new_index_directory(
     calibration: Mapping[str, Any] | None,
     ranker: Mapping[str, Any] | None,
 ) -> Iterator[Path]:
-    """Write an index directory without its searches, which the caller adds.
+    """Write an index directory without its searches. The caller adds the searches within the block.
 
     Args:
         directory: target directory.
         vocabulary: the searched vocabulary.
         entries: its entries.
-        searches: names of the searches; the caller writes each into the folder of its name.
-        settings: written last, with additions by the caller.
-        calibration: JSON values; ``None`` for none.
-        ranker: JSON values; ``None`` for none.
+        searches: names of the searches. The caller writes each search into the folder with its name.
+        settings: the settings. They are written last, so that the caller may add to them.
+        calibration: JSON values; ``None`` if there is none.
+        ranker: JSON values; ``None`` if there is none.
 
     Yields:
-        The temporary directory, renamed in the end.
+        The temporary directory. It is renamed at the end of the block.
 
     Raises:
         OutputError: it cannot be written; nothing is left behind.
@@ -134,7 +137,9 @@ def new_index_directory(
 def load_index(
     directory: Path, encoder: Encoder | str | Path | None, *, store: StoreAddress | None = None
 ) -> IndexContents:
-    """Open an index directory: check names and concepts now, the files of the searches in the background.
+    """Open an index directory.
+
+    The files of names and concepts are checked now, the files of the searches in the background.
 
     Args:
         directory: the index.
@@ -142,7 +147,8 @@ def load_index(
         store: the present place of its store, with credentials; ``None`` for the recorded place.
 
     Raises:
-        StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
+        StoreError: the index is missing, damaged, or of another format version; or the encoder is not the one with
+            which the index was built.
         InputError: an encoder is given, but the index has no dense search.
     """
     manifest = read_manifest(directory, kind=KIND, version=VERSION, later=_is_checked_later)
@@ -153,7 +159,7 @@ def load_index(
     except Exception as error:
         if isinstance(error, NymlinkError) and not isinstance(error, UnknownNameError):
             raise
-        # A damaged file may cause any error; the check of the files names the file.
+        # A damaged file may cause any error. The check of the files raises an error that names the file.
         verification.wait()
         if not isinstance(error, (OSError, ValueError, UnknownNameError, pa.ArrowException)):
             raise
@@ -215,23 +221,24 @@ def _is_of_a_search(file: str) -> bool:
 
 
 def _is_checked_later(file: str) -> bool:
-    """Whether a file is checked in the background, or with the vocabulary."""
+    """Whether a file is checked later: in the background, or when the vocabulary is loaded."""
     return "/" in file and file != f"{_VOCABULARY}/{MANIFEST}"
 
 
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:
-    """Change the fusion of an index directory, in one step.
+    """Change the fusion of an index directory, atomically.
 
-    A change of the scores removes ranker and calibration, with a warning.
+    If the fusion changes, the ranker and the calibration are removed, because they learned from other scores.
+    nymlink then warns.
 
     Raises:
-        InputError: the fusion is not of the searches that the index has.
+        InputError: the fusion is for other searches than those of the index.
         StoreError: the index is missing, damaged, or of another format version.
         OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
         try:
-            # Convert it as for loading, so that nothing unreadable is written.
+            # Read the fusion as loading does, so that nothing unreadable is written.
             Fusion.from_dict(fusion.to_dict(), [EXACT_MATCH, *manifest["searches"]])
         except ValueError as error:
             raise InputError(
@@ -252,11 +259,11 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
 
 
 def store_encoder(directory: str | Path, place: str) -> None:
-    """Record the new place of the encoder of an index directory, in one step.
+    """Record the new place of the encoder of an index directory, atomically.
 
     Args:
         directory: the index.
-        place: a folder, or the name of a model; the caller has checked that it is the encoder of the index.
+        place: a folder, or the name of a model. The caller has checked that the encoder of the index is there.
 
     Raises:
         StoreError: the index is missing, damaged, or of another format version.
@@ -267,12 +274,12 @@ def store_encoder(directory: str | Path, place: str) -> None:
 
 
 def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, fusion: Fusion) -> None:
-    """Set the calibration of an index directory, in one step.
+    """Set the calibration of an index directory, atomically.
 
     Args:
         directory: the index.
         calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
-        fusion: the fusion during its fitting.
+        fusion: the fusion with which the calibration was fitted.
 
     Raises:
         StoreError: the index is missing, damaged, or of another format version; or its fusion has changed.
@@ -284,14 +291,14 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 
 
 def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fusion) -> None:
-    """Give an index directory a ranker, in one step.
+    """Set the ranker of an index directory, atomically.
 
-    The calibration belongs to the former order of candidates: it is removed, with a warning.
+    The calibration is removed, because it was fitted to another order of candidates. nymlink then warns.
 
     Args:
         directory: the index.
         ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`.
-        fusion: the fusion during its training.
+        fusion: the fusion with which the ranker was trained.
 
     Raises:
         StoreError: the index is missing, damaged, or of another format version; or its fusion has changed.
@@ -313,16 +320,16 @@ _CHANGING: Final = 30.0
 
 
 def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path, *, again: str) -> None:
-    """Require the same fusion as during training or fitting."""
+    """Raise ``StoreError`` unless the index still has this fusion."""
     if manifest["settings"]["fusion"] != fusion.to_dict():
         raise StoreError(f"its fusion has changed since: run {again} again", path=directory)
 
 
 @contextmanager
 def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
-    """Yield the manifest of an index, and write it with the caller's changes.
+    """Yield the manifest of an index. At the end of the block, write it with the caller's changes.
 
-    A second process waits, so that it changes the manifest written by the first.
+    A second process waits, so that it changes the manifest that the first process has written.
     """
     with locked_file(directory, "command", wait=_CHANGING):
         manifest = read_manifest(directory, kind=KIND, version=VERSION)

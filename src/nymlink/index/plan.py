@@ -1,4 +1,4 @@
-"""Settings of an index: its searches, their encoder, their fusion and the searched languages."""
+"""Settings of an index: its searches, their encoder, their fusion, and the languages of the searched names."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Plan:
 
     Attributes:
         sparse: one of :data:`~nymlink.index.sparse.features.PRESETS`.
-        encoder: encoder of the dense search; ``None`` for none.
+        encoder: encoder of the dense search; ``None`` for no dense search.
         dense: kind of the dense search: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
-        store: server that searches the vectors; ``None`` to search them here.
-        fusion: method and weights to join the searches.
+        store: address of the server that searches the vectors; ``None`` if the index itself searches.
+        fusion: the method that joins the searches, and their weights.
         languages: languages of the searched names; ``None`` for all.
     """
 
@@ -59,7 +59,8 @@ class Plan:
         Raises:
             UnknownNameError: there is no such preset, kind or fusion.
             MissingExtraError: the dense search needs a package that is not installed.
-            InputError: the encoder cannot be loaded, or is missing; or the address is no store.
+            InputError: the encoder cannot be loaded, or is needed but not given; or the address is not that of a
+                store.
             StoreError: the store is not there, or cannot hold vectors.
         """
         if encoder is None and dense != EXACT_NEIGHBOURS:
@@ -83,7 +84,7 @@ class Plan:
 
     @property
     def searches(self) -> list[str]:
-        """Names of the searches with files."""
+        """Names of the searches that have files. Exact search has none."""
         return _search_names(self.sparse, dense=self.encoder is not None)[1:]
 
     @property
@@ -95,12 +96,12 @@ class Plan:
         """Make the entries of a vocabulary from its names in the searched languages.
 
         Raises:
-            InputError: there are none, or too few for the kind of dense search.
+            InputError: there are no names, or too few for the kind of dense search.
         """
         entries = Entries.of(
             vocabulary,
             languages=self.languages,
-            # Published settings search each name in its own order of words.
+            # With the settings of published systems, each name is searched in its own order of words.
             any_order=self.sparse == DEFAULT_PRESET,
             progress=progress,
         )
@@ -114,14 +115,14 @@ class Plan:
 
     @property
     def calibration(self) -> Mapping[str, Any] | None:
-        """Calibration of the encoder; ``None`` if it was fitted to other scores."""
+        """Calibration installed with the encoder; ``None`` if the searches or weights are not the defaults."""
         if self.encoder is None or not self._is_default:
             return None
         return installed_calibration(self.encoder.record.name, self.encoder.record.fingerprint)
 
     @property
     def ranker(self) -> Mapping[str, Any] | None:
-        """Ranker of the encoder; ``None`` if it learned from other scores."""
+        """Ranker installed with the encoder; ``None`` if the searches or weights are not the defaults."""
         if self.encoder is None or not self._is_default:
             return None
         return installed_ranker(self.encoder.record.name, self.encoder.record.fingerprint)
@@ -156,7 +157,7 @@ class Plan:
             index: the directory of the index, for messages.
 
         Raises:
-            InputError: an encoder is given, but none is needed.
+            InputError: an encoder is given, but the index has no dense search.
             StoreError: a given loaded encoder is not the recorded one.
             ValueError: the value is damaged.
             UnknownNameError: there is no such preset.
@@ -183,7 +184,7 @@ def _search_names(sparse: str, *, dense: bool) -> list[str]:
 
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
-    """Load an encoder given by name, and record it."""
+    """Record an encoder. If it is given by name or folder, load it first."""
     if not isinstance(encoder, str | Path):
         return QueryEncoder(EncoderRecord.of(encoder), encoder)
     from nymlink.encode.encoder import Encoder

@@ -1,4 +1,4 @@
-"""From entries to distinct concepts."""
+"""Find distinct concepts: collect the concepts of the entries that a search found, the best first."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from nymlink.text.writing import ALIKE, compact, writing_likeness
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _BLOCK: Final = 1024
-"""Queries searched at a time; bounds the memory of their hits."""
+"""Number of queries searched at a time. It bounds the memory of their hits."""
 
 _ENOUGH: Final = 10
-"""Fewest concepts for a ranker: a few more are not worth a second, deeper search."""
+"""Number of concepts that are enough for a ranker. A few more are not worth a second, deeper search."""
 
 _SHALLOWEST: Final = 40
-"""Fewest entries walked: the first concept and its confidence must not depend on the number of concepts asked for.
-One in a hundred mentions of NCBI disease and BC5CDR has too few concepts among so many names of MEDIC and is
-searched again; among half as many names, one in thirty.
+"""Smallest number of entries that are searched.
+
+With a fixed minimum, the first concept and its confidence do not depend on the number of wanted concepts.
+
+With so many names of MEDIC, one in a hundred mentions of NCBI disease and BC5CDR has too few concepts and is
+searched again. With half as many names, it is one in thirty.
 """
 
 
@@ -34,10 +37,11 @@ class Matches:
     """The best concepts of Q queries, best first, each with the name that matched.
 
     Attributes:
-        concepts: int32 (Q, k): concept rows of the vocabulary, distinct in a query;
-            :data:`~nymlink.index.hits.NONE` after the last.
-        names: int32 (Q, k): the name row that matched (the most exact kind of the concept's names of this entry).
-        scores: float32 (Q, k): total similarity, 1 for the best possible; 0 without a concept.
+        concepts: int32 (Q, k): concept rows of the vocabulary, distinct within a query.
+            :data:`~nymlink.index.hits.NONE` fills the places after the last.
+        names: int32 (Q, k): the name row that matched. If several names of the concept belong to the entry, it is
+            the name of the most exact kind.
+        scores: float32 (Q, k): total similarity; 1 is the best possible. Places without a concept have 0.
         parts: search → its unweighted scores: float32 (Q, k).
     """
 
@@ -59,7 +63,7 @@ class Matches:
 
     @classmethod
     def concatenated(cls, blocks: Sequence[Matches]) -> Matches:
-        """Join the matches of blocks of queries, with the same k and the same searches."""
+        """Join the matches of blocks of queries. All blocks have the same k and the same searches."""
         return cls(
             concepts=np.concatenate([block.concepts for block in blocks]),
             names=np.concatenate([block.names for block in blocks]),
@@ -68,7 +72,7 @@ class Matches:
         )
 
     def take(self, queries: npt.NDArray[np.int64]) -> Matches:
-        """Copy the matches of queries, given by number, possibly with repetitions."""
+        """Copy the matches of the queries with these numbers. A number may be repeated."""
         return self._each(lambda values, _: values[queries])
 
     def cut(self, k: int) -> Matches:
@@ -79,12 +83,12 @@ class Matches:
         """Put the concepts of each query into another order.
 
         Args:
-            order: int64 (Q, k): the former place of each.
+            order: int64 (Q, k): for each new place, the former place of the concept.
         """
         return self._each(lambda values, _: np.take_along_axis(values, order, 1))
 
     def extended(self, deeper: Matches) -> Matches:
-        """Append the missing concepts from deeper matches of the same queries, in their order."""
+        """Append the concepts that only deeper matches of the same queries have. Their order is kept."""
         known = (deeper.concepts[:, :, None] == self.concepts[:, None, :]).any(axis=2)
         new = deeper._each(lambda values, empty: np.where(known, np.asarray(empty, values.dtype), values))
         joined = Matches(
@@ -93,12 +97,15 @@ class Matches:
             scores=np.concatenate([self.scores, new.scores], axis=1),
             parts={name: np.concatenate([own, new.parts[name]], axis=1) for name, own in self.parts.items()},
         )
-        # Empty places last.
+        # Move empty places to the end.
         order = np.argsort(joined.concepts == NONE, axis=1, kind="stable")
         return joined.reordered(order).cut(deeper.concepts.shape[1])
 
     def _each(self, change: Callable[[npt.NDArray[Any], float], npt.NDArray[Any]]) -> Matches:
-        """Change all arrays in the same way; the function also gets the value of an empty place."""
+        """Change all arrays in the same way.
+
+        The function is given an array, and the array's value for an empty place.
+        """
         return Matches(
             concepts=change(self.concepts, NONE),
             names=change(self.names, NONE),
@@ -114,10 +121,10 @@ def match(
 
     Concepts that share an entry are ordered by the kind of their name (see
     :data:`~nymlink.vocabulary.concepts.KINDS`), then as in the vocabulary. A query that is blank or similar to no
-    name has none.
+    name has no concepts.
 
     Args:
-        search: finds the entries.
+        search: the search that finds the entries.
         entries: E entries.
         concept_of_name: int32 (N): the concept row of each name row.
         queries: Q prepared texts.
@@ -141,17 +148,18 @@ def match_with_hits(
     *,
     without: Sequence[Collection[int]] = (),
 ) -> tuple[Matches, ScoredHits]:
-    """Find the k best distinct concepts of each query, and the entries searched for them.
+    """Find the k best distinct concepts of each query, and the entries that the first search found.
 
-    If these entries have fewer than k concepts, but at least :data:`_ENOUGH`, the search goes no deeper.
+    If these entries have fewer than k concepts, a deeper search follows only if they have fewer than
+    :data:`_ENOUGH`.
 
     Args:
-        search: finds the entries.
+        search: the search that finds the entries.
         entries: E entries.
         concept_of_name: int32 (N): the concept row of each name row.
         queries: Q prepared texts, a few hundred at most.
         k: number of concepts, at least 1.
-        without: for each query, rows of entries to skip; empty for none.
+        without: for each query, rows of entries to skip; empty to skip nothing.
     """
     hits = search.search(queries, min(_depth(k), len(entries) + 1))
     matches = _match(
@@ -169,7 +177,7 @@ def match_with_hits(
 
 
 def _depth(k: int) -> int:
-    """Compute the number of entries to walk for k concepts."""
+    """Compute the number of entries to search for k concepts."""
     return max(3 * k + 5, _SHALLOWEST)
 
 
@@ -185,9 +193,12 @@ def _match(
     hits: ScoredHits | None = None,
     without: Sequence[Collection[int]] = (),
 ) -> Matches:
-    """Walk ``depth`` entries, or the given ones; search four times as deep if they lack ``enough`` concepts."""
+    """Collect the concepts of the first ``depth`` entries, or of the given hits.
+
+    Queries with fewer than ``enough`` concepts are searched again, four times as deep.
+    """
     if hits is None:
-        # One more than all entries at most: a last row of NONE shows that all were walked.
+        # Search for at most one more than all entries. If the last row is NONE, all entries were found.
         hits = search.search(queries, min(depth, len(entries) + 1))
     has_more = hits.hits.rows[:, -1] != NONE
     if len(without):
@@ -213,16 +224,16 @@ def _match(
 
 
 def _walk(scored: ScoredHits, entries: Entries, concept_of_name: Rows, k: int) -> Matches:
-    """Take the first k distinct concepts of each query, in the order of its hits."""
+    """Collect the first k distinct concepts of each query, in the order of the query's hits."""
     queries, places = np.nonzero(scored.hits.rows != NONE)
     rows = scored.hits.rows[queries, places]
-    # One line per name of every hit, in the order of the hits.
+    # Make one line for each name of each hit, in the order of the hits.
     counts = entries.offsets[rows + 1] - entries.offsets[rows]
     line = np.repeat(np.arange(len(rows)), counts)
     within = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
     names = entries.names[entries.offsets[rows][line] + within]
     concepts = concept_of_name[names]
-    # The first line of each query and concept, combined to one number.
+    # Combine query and concept to one number, and find the first line of each number.
     _, first = np.unique(queries[line] * (np.int64(concepts.max(initial=0)) + 1) + concepts, return_index=True)
     first.sort()
     query = queries[line[first]]
@@ -258,11 +269,14 @@ def _fill(
 
 
 _CAPITALS: Final = 0.8
-"""Least similarity of names that differ only in capitals; their capitals are then arbitrary."""
+"""Names at least this similar differ only in capitals.
+
+They all count as equally similar, because capitals are often arbitrary.
+"""
 
 _LESS: Final = 0.99
-"""Factor for the score of an equal name with other capitals or signs, if another is written exactly like the
-mention: enough to avoid a tie.
+"""Factor that lowers the score of an equal name with other capitals or signs, if another name is written exactly
+like the mention. It is just enough to avoid a tie.
 """
 
 
@@ -270,9 +284,9 @@ class EqualName(NamedTuple):
     """A name that equals a query.
 
     Attributes:
-        concept: row of its concept.
-        name: its row.
-        alike: whether it is written like the mention.
+        concept: row of the concept.
+        name: row of the name.
+        alike: whether the name is written like the mention.
     """
 
     concept: int
@@ -283,18 +297,19 @@ class EqualName(NamedTuple):
 def order_equal_names(
     matches: Matches, place: int, vocabulary: Vocabulary, entries: Entries, query: str, surface: str | None
 ) -> None:
-    """Order the concepts whose name is the query, in place: names written most like the mention first.
+    """Order the concepts that have the query as a name, in place. Names written most like the mention come first.
 
-    Each concept keeps its name closest to the mention. If the mention equals no name, all concepts with a name of
-    its compact form are added ("IL1RA", between "IL-1RA" and "IL1-RA").
+    Each concept is shown with its name that is closest to the mention. If the mention as written equals no name,
+    all concepts that have a name with its compact form are added. For example, "IL1RA" may mean "IL-1RA" or
+    "IL1-RA".
 
     Args:
-        matches: of all queries.
-        place: of this query among them.
-        vocabulary: of the concepts.
-        entries: of the index.
+        matches: the matches of all queries.
+        place: place of this query among all queries.
+        vocabulary: the vocabulary of the concepts.
+        entries: the entries of the index.
         query: the prepared text.
-        surface: the mention as written; ``None`` if unknown: the concepts found then stay in order.
+        surface: the mention as written; ``None`` if unknown. Without it, the concepts found stay in order.
     """
     equal = equal_names(vocabulary, entries, query, surface)
     concepts = matches.concepts[place]
@@ -308,7 +323,7 @@ def order_equal_names(
     ordered = ordered[: len(concepts)]
     rest = np.flatnonzero(~np.isin(concepts, list(first)))[: len(concepts) - len(ordered)]
     count = len(ordered)
-    # All equal names have the scores of the first.
+    # All equal names get the scores of the first.
     for values in (matches.scores[place], *(scores[place] for scores in matches.parts.values())):
         _replace(values, np.full(count, values[0]), values[rest], empty=0)
     names = matches.names[place]
@@ -322,13 +337,16 @@ def order_equal_names(
 
 
 def _replace(values: npt.NDArray[Any], first: npt.ArrayLike, rest: npt.NDArray[Any], *, empty: int) -> None:
-    """Replace values by others, filled up with an empty value."""
+    """Replace values, in place, by ``first`` and then ``rest``. The remaining places get the empty value."""
     new = np.concatenate([first, rest])
     values[: len(new)], values[len(new) :] = new, empty
 
 
 def equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: str | None) -> list[EqualName]:
-    """Find the names that equal a query, the most alike in writing first, then the surest."""
+    """Find the names that equal a query.
+
+    Names written most like the mention come first, then the most reliable.
+    """
     row = entries.find(query)
     if row is None:
         return []
@@ -344,7 +362,7 @@ def equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: s
         text = vocabulary.name(name).text
         likeness = 1.0 if surface is None else writing_likeness(surface, text)
         level = likeness if likeness > ALIKE or likeness < _CAPITALS else _CAPITALS
-        # An entry also has names in another order of words.
+        # An entry also has names with its words in another order. These come last.
         keyed.append(((normalise(text) not in (query, wanted), -level, place), name, likeness > ALIKE))
     owners = vocabulary.columns.names["concept"]
     return [EqualName(owners[name].as_py(), name, alike) for _, name, alike in sorted(keyed)]

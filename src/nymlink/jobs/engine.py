@@ -1,4 +1,4 @@
-"""Give the shards of a job to workers: the interfaces of engines, orders and workers, and the simplest engine."""
+"""Interfaces of engines, orders and workers, which do the shards of a job, and the simplest engine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final, Protocol, TypeVar
 from nymlink.core.errors import NymlinkError
 
 TRIES: Final = 3
-"""How often a shard is begun whose worker ends early."""
+"""How often a shard is begun if its worker ends early."""
 
 
 class WorkerEndedError(NymlinkError):
-    """The process of a worker ended with a shard, again and again.
+    """The process of a worker ended before its shard was done, as often as the shard was tried.
 
     Attributes:
         shard: number of the shard.
@@ -54,15 +54,15 @@ class Worker(Protocol[S_in, R_out]):
     """Does shards, one after the other."""
 
     def do(self, shard: S_in, /) -> R_out:
-        """Do a shard, and report the result."""
+        """Do a shard, and return a report on it."""
         ...
 
 
 class Order(Protocol[S_in, R_out]):
-    """The order of a job for its processes; can be pickled."""
+    """The order of a job, which tells a process what to do. An order can be pickled."""
 
     def open(self) -> Worker[S_in, R_out]:
-        """Make the worker of a process, once for each process."""
+        """Make the worker of a process. Each process calls this once."""
         ...
 
 
@@ -70,7 +70,7 @@ class Workers(Protocol[S_in, R_out]):
     """The workers of a job that has started."""
 
     def do(self, shards: Iterable[S_in]) -> Iterator[R_out]:
-        """Do shards; one whose worker dies is begun again.
+        """Do shards, and yield their reports. If a worker dies, its shard is begun again.
 
         Raises:
             WorkerEndedError: the worker of a shard died each time.
@@ -79,7 +79,7 @@ class Workers(Protocol[S_in, R_out]):
 
 
 class Engine(Protocol):
-    """Gives shards to workers. Which worker does which shard makes no difference to the result."""
+    """Gives shards to workers. The result does not depend on which worker does which shard."""
 
     def started(
         self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str]
@@ -89,7 +89,7 @@ class Engine(Protocol):
         Args:
             order: the job.
             own: the worker of this process.
-            needs: paths that every worker must see.
+            needs: paths that must exist on the machine of every worker.
 
         Raises:
             InputError: the engine cannot be started, or a machine lacks what the job needs.

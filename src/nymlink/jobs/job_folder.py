@@ -1,8 +1,8 @@
-"""The folder of a job: its settings, a part for each shard, and a journal of the finished parts.
+"""The folder of a job: settings, a part (an output file) for each shard, and a journal of finished parts.
 
-A worker writes a part in one step and computes its digest; the driver then writes both into the journal. A part
-counts only if its size and digest match its record. An incomplete, damaged or foreign part is done again. Nothing
-depends on the times of files.
+A worker writes a part atomically, and computes the digest of the part. The process that runs the job then writes
+size and digest into the journal, as the record of the part. A part counts only if its size and digest match its
+record. An incomplete, damaged or foreign part is done again. Nothing depends on the times of files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _JOURNAL: Final = "done.jsonl"
 _VERSION: Final = 2
 _NAME: Final = re.compile(r"part-(\d{6,18})\.[a-z]+")
 _SHOWN: Final = 3
-"""Most foreign files in a message."""
+"""Largest number of foreign files that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Part:
     """Record of a finished part.
 
     Attributes:
-        size: its bytes.
-        xxh3: its digest.
+        size: number of bytes of the part.
+        xxh3: digest of the part.
         facts: facts about the shard, as JSON values.
     """
 
@@ -58,12 +58,12 @@ class Part:
         """Make a record from its JSON values.
 
         Raises:
-            ValueError: they are not those of a record.
+            ValueError: the values are not those of a record.
         """
         return cls(member(value, "size", int), member(value, "xxh3", str), member(value, "facts", dict))
 
     def is_at(self, path: Path) -> bool:
-        """Whether the part is there, whole and unchanged."""
+        """Whether the file at a path is this part, complete and unchanged."""
         try:
             return path.stat().st_size == self.size and file_digest(path) == self.xxh3
         except OSError:
@@ -71,11 +71,11 @@ class Part:
 
 
 def write_part(path: Path, write: Callable[[Path], object], facts: Mapping[str, Any]) -> Part:
-    """Write a part in one step.
+    """Write a part, atomically.
 
     Args:
-        path: its path.
-        write: writes it to a given path.
+        path: the path of the part.
+        write: function that writes the part to the path given to it.
         facts: facts about the shard.
 
     Raises:
@@ -92,14 +92,14 @@ class JobFolder:
     Args:
         path: the folder.
         kind: noun for the job: ``"bulk job"``.
-        ending: ending of the names of its parts.
-        described: the settings and input of the job, as JSON values: another value makes another job.
-        replace: advice on how to replace another job.
+        ending: ending of the names of the parts.
+        described: the settings and input of the job, as JSON values. A job with other values is another job.
+        replace: advice for a message: how to replace another job in the folder.
 
     Attributes:
         path: the folder.
-        parts: the folder of the parts in it.
-        digest: of settings and input.
+        parts: the folder of the parts, which is in the folder of the job.
+        digest: digest of the settings and the input.
     """
 
     def __init__(self, path: Path, kind: str, ending: str, described: Mapping[str, Any], *, replace: str) -> None:
@@ -112,22 +112,23 @@ class JobFolder:
         self.digest = json_digest(self._described)
 
     def part(self, number: int) -> Path:
-        """Path of the part of a shard."""
+        """Return the path of the part of a shard."""
         return self.parts / f"part-{number:06d}{self._ending}"
 
     @contextmanager
     def opened(self, *, restart: bool) -> Iterator[dict[int, Part]]:
-        """Begin or continue the job of the folder, alone until the block ends.
+        """Begin or continue the job of the folder. Until the block ends, no other process can.
 
         Args:
             restart: replace an existing job.
 
         Yields:
-            The finished shards, each with the record of its part.
+            Number of each finished shard → record of its part.
 
         Raises:
-            InputError: a job with other settings or input is there.
-            OutputError: something else or a link is there, another job is at work, or it cannot be written.
+            InputError: the folder has a job with other settings or input.
+            OutputError: the folder has something else or a link, another process is working on it, or it cannot be
+                written.
         """
         self._job()
         require_place(self.path)
@@ -137,7 +138,7 @@ class JobFolder:
             self.parts.mkdir(exist_ok=True)
             done = {number: part for number, part in self._records() if part.is_at(self.part(number))}
             if not self.is_finished:
-                # Drop the records of lost parts, and a line cut short by a kill.
+                # Remove the records of lost parts, and a line that is incomplete because a process was killed.
                 with atomic_file(self.path / _JOURNAL) as partial:
                     lines = (self._line(number, part) for number, part in done.items())
                     partial.write_text("".join(lines), encoding="utf-8")
@@ -153,10 +154,10 @@ class JobFolder:
             journal.write(self._line(number, part))
 
     def finish(self, parts: Mapping[int, Part], body: Mapping[str, Any]) -> None:
-        """Write the manifest, with the record of each part, when all are done.
+        """Write the manifest with the record of each part, when all parts are done.
 
         Args:
-            parts: the record of each shard.
+            parts: number of each shard → record of its part.
             body: further entries of the manifest.
 
         Raises:
@@ -165,7 +166,7 @@ class JobFolder:
         with output_errors(self.path):
             for path in self.parts.iterdir():
                 if is_leftover(path.name):
-                    # Leftovers of killed workers on other hosts.
+                    # This is a temporary file of a killed worker on another host.
                     path.unlink(missing_ok=True)
             files = {f"{PARTS}/{self.part(number).name}": asdict(parts[number]) for number in sorted(parts)}
             about = {"kind": self._kind, "format": _VERSION, **self._described, **body}
@@ -173,7 +174,7 @@ class JobFolder:
             self._clear_unfinished()
 
     def remove(self) -> None:
-        """Remove the job; the folder stays if it holds anything else.
+        """Remove the job. The folder stays if it has anything else.
 
         Raises:
             OutputError: it cannot be removed.
@@ -187,7 +188,7 @@ class JobFolder:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the manifest is there, whole."""
+        """Whether the manifest is there and complete."""
         manifest = manifest_of(self.path)
         return manifest is not None and is_sealed(manifest)
 
@@ -224,11 +225,14 @@ class JobFolder:
             )
 
     def _begin(self, before: Mapping[str, Any] | None, *, restart: bool) -> None:
-        """Make the folder that of this job. A kill at any point leaves the folder of one job."""
+        """Turn the folder into the folder of this job.
+
+        If the process is killed at any point, the folder still belongs to exactly one job.
+        """
         if before is not None and not restart:
             self._require_same(before)
             if self.is_finished:
-                # Leftover of a process killed at its very end.
+                # The process that finished the job was killed before it removed these files.
                 self._clear_unfinished()
                 return
         elif self.parts.is_dir():
@@ -263,7 +267,7 @@ class JobFolder:
 
 
 def _names(folder: Path) -> set[str]:
-    """List the names in a folder without temporary files."""
+    """List the names in a folder, except those of temporary files."""
     names: set[str] = set()
     if not folder.is_dir():
         return names

@@ -1,4 +1,4 @@
-"""The engine of one machine: worker processes take shards one by one; reports come in order."""
+"""The engine of one machine. Worker processes take shards one by one; reports come in the order of the shards."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from typing import Any, Final
 from nymlink.jobs.engine import TRIES, Order, R, S, Worker, WorkerEndedError, Workers
 
 _WAITING: Final = 3
-"""Shards read ahead per process."""
+"""Number of shards that are read ahead for each process."""
 
 
 class Processes:
-    """Gives shards to processes of this machine; memory holds a few shards for each."""
+    """Gives shards to processes of this machine. A few shards for each process are in memory."""
 
     def __init__(self, count: int) -> None:
         self._count = count
 
     @contextmanager
     def started(self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str] = ()) -> Iterator[Workers[S, R]]:
-        """Start the processes; they end with this one, even if it is killed."""
+        """Start the processes. They end when this process ends, even if it is killed."""
         pool = _Pool(order, self._count)
         try:
             yield pool
         finally:
-            # A caller that stops early is not kept waiting.
+            # End at once, so that a caller that stops early need not wait.
             pool.end()
 
 
@@ -60,7 +60,7 @@ class _Pool(Workers[S, R]):
             try:
                 report = future.result()
             except BrokenProcessPool:
-                # It is not known which shard ended a process: each that waits is done alone.
+                # It is not known which shard made a process end, so each waiting shard is done alone.
                 for shard, future in waiting:
                     is_done = future.done() and future.exception() is None
                     yield future.result() if is_done else self._alone(shard)
@@ -90,25 +90,25 @@ class _Pool(Workers[S, R]):
             return self._executor.submit(_do, shard)
 
     def _new(self) -> ProcessPoolExecutor:
-        # Not forked: threads of ONNX Runtime and Arrow would be missing in the copy.
+        # Do not fork: the copy would lack the threads of ONNX Runtime and Arrow.
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(self._count, mp_context=context, initializer=_open, initargs=(self._order,))
 
 
 _worker: Worker[Any, Any]
-"""The worker of a process that another process gives shards to."""
+"""The worker of this process, if this process was started to do shards."""
 
 
 def _open(order: Order[Any, Any]) -> None:
     global _worker
-    # Ctrl-C is for the process that waits: it ends this one.
+    # Ignore Ctrl-C here: the parent process handles it, and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker = order.open()
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent is killed; otherwise it would wait for work for ever."""
+    """End this process when its parent is killed. Otherwise it would wait for work for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -1,6 +1,6 @@
-"""Jobs on a Ray cluster: its machines are checked, then work on shards.
+"""Jobs on a Ray cluster. Its machines are checked first, then they work on shards.
 
-Only shards, some hundred bytes each, and reports go through Ray: no row of the input or the output is in Ray's
+Only shards, of some hundred bytes each, and reports go through Ray. No row of the input or the output is in Ray's
 object store.
 """
 
@@ -24,10 +24,10 @@ from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.jobs.engine import TRIES, Order, R, S, Worker, WorkerEndedError, Workers
 
 _PACKAGES: Final = ("nymlink", "ray", "numpy", "onnxruntime", "pyarrow", "tokenizers")
-"""Packages by whose versions the output may differ."""
+"""Packages whose versions may change the output."""
 
 _WAIT: Final = 60
-"""Seconds for a machine to describe itself."""
+"""Seconds that a machine has to describe itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class NodeState:
     Attributes:
         host: its name.
         versions: package → version; ``None`` for a missing package.
-        unseen: the requested paths that it does not see.
+        unseen: the required paths that do not exist on the machine.
     """
 
     host: str
@@ -46,10 +46,10 @@ class NodeState:
 
 
 def require_alike(paths: Sequence[str]) -> None:
-    """Check that every machine of the cluster has the versions of this one, and sees some paths.
+    """Check that every machine of the cluster has the same package versions as this machine, and has some paths.
 
     Raises:
-        InputError: one does not, or does not answer.
+        InputError: a machine has other versions, lacks a path, or does not answer.
     """
     check_nodes(_own_state(), _node_states(paths))
 
@@ -58,7 +58,7 @@ def check_nodes(own: NodeState, nodes: Sequence[NodeState]) -> None:
     """Compare machines with this one.
 
     Raises:
-        InputError: one has another version of a package, or does not see a path.
+        InputError: a machine has another version of a package, or lacks a path.
     """
     for node in nodes:
         for package, version in own.versions.items():
@@ -97,7 +97,7 @@ def _node_states(paths: Sequence[str]) -> list[NodeState]:
         try:
             states.append(NodeState(*ray.get(answer, timeout=_WAIT)))
         except (NodeDiedError, TaskUnschedulableError, WorkerCrashedError):
-            # It has just left the cluster; the job works without it.
+            # The machine has just left the cluster. The job works without it.
             continue
         except GetTimeoutError as error:
             raise InputError(
@@ -110,7 +110,8 @@ def _node_states(paths: Sequence[str]) -> list[NodeState]:
 def _probe() -> Callable[[Sequence[str], Sequence[str]], tuple[Any, ...]]:
     """Make the function by which a machine describes itself.
 
-    It is sent to the machine, not imported there, so that a machine without nymlink can report that.
+    Ray sends the code of the function to the machine. So a machine without nymlink can report that it lacks
+    nymlink.
     """
 
     def probe(paths: Sequence[str], packages: Sequence[str]) -> tuple[Any, ...]:
@@ -131,10 +132,10 @@ def _probe() -> Callable[[Sequence[str], Sequence[str]], tuple[Any, ...]]:
 
 
 _STORE: Final = 100 << 20
-"""Bytes of the object store of a Ray of our own: reports are small."""
+"""Bytes of the object store of a Ray that nymlink starts. Little is enough, because reports are small."""
 
 _REACHED: Final = 10
-"""Seconds for the head of a cluster to answer."""
+"""Seconds that the head of a cluster has to answer."""
 
 _TOKEN: Final = (
     "it probably asks for a token, which Ray looks for by itself only with --address auto. Set "
@@ -147,9 +148,9 @@ class RayEngine:
     """Gives shards to actors of Ray.
 
     Args:
-        workers: number of actors; ``None`` for one per core, or one per share of a GPU.
-        address: of a cluster; ``None`` for a new Ray on this machine.
-        gpus: the share of a GPU per actor.
+        workers: number of actors; ``None`` for one for each core, or with GPUs one for each share of a GPU.
+        address: address of a cluster; ``None`` to start Ray on this machine.
+        gpus: the share of a GPU that each actor gets.
 
     Raises:
         MissingExtraError: Ray is not installed.
@@ -171,20 +172,21 @@ class RayEngine:
 
     @contextmanager
     def started(self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str] = ()) -> Iterator[Workers[S, R]]:
-        """Start Ray or connect to a cluster, and check that its machines can do the job.
+        """Start Ray or connect to a cluster, and check that the machines can do the job.
 
         Raises:
-            InputError: there is no such cluster, or a machine has other versions or does not see what it needs.
+            InputError: there is no such cluster, or a machine has other versions or lacks a path that the job
+                needs.
         """
         import ray
 
-        # A notebook or a test may have Ray running.
+        # Ray may be running already, in a notebook or a test.
         is_own = not ray.is_initialized()
         if is_own:
             _start(self._address, self._workers or usable_cores())
         try:
             require_alike(needs)
-            # Ray reports dead workers on standard output, where the report of the job goes.
+            # Ray writes about dead workers to standard output, which is for the report of the job.
             with redirect_stdout(sys.stderr):
                 yield _Actors(order, self._count(), self._gpus)
         finally:
@@ -208,7 +210,7 @@ class _Actors(Workers[S, R]):
         self._gpus = gpus
 
     def do(self, shards: Iterable[S]) -> Iterator[R]:
-        """Do shards, and report each when it is done, in any order."""
+        """Do shards, and yield each report when its shard is done, in any order."""
         left = list(shards)
         for _ in range(TRIES):
             reported = set()
@@ -221,7 +223,7 @@ class _Actors(Workers[S, R]):
         raise WorkerEndedError(left[0].number, TRIES)
 
     def _once(self, shards: Sequence[S]) -> Iterator[R]:
-        """Do shards, except those of actors that die."""
+        """Do shards, and yield their reports. Shards whose actors die have no report."""
         import ray.data
 
         context = ray.data.DataContext.get_current()
@@ -230,22 +232,24 @@ class _Actors(Workers[S, R]):
         context.max_errored_blocks = -1
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)
         count = min(self._count, len(shards))
-        # A block for each shard: a free actor takes the next one.
+        # Each shard is a block, so that a free actor takes the next shard.
         pickled = [{"shard": pickle.dumps(each)} for each in shards]
         dataset = ray.data.from_items(pickled, override_num_blocks=len(shards))
         with warnings.catch_warnings(action="ignore"):
-            # Later releases of Ray will not accept this way to give options of actors, the only one here.
+            # Ray warns that later releases will not accept these options of actors. This release has no other way
+            # to give them.
             reports = dataset.map_batches(
                 RayWorker,
                 fn_constructor_args=(self._order,),
                 batch_size=1,
-                # One at a time: with an actor that dies nothing else is lost, and a shard takes seconds anyway.
+                # Give each actor one shard at a time. If an actor dies, only one shard is lost, and a shard takes
+                # seconds anyway.
                 compute=ray.data.ActorPoolStrategy(
                     min_size=1, max_size=count, initial_size=count, max_tasks_in_flight_per_actor=1
                 ),
                 num_cpus=1,
                 num_gpus=self._gpus,
-                # A dead actor is started again, but its shard is not given to it again and again.
+                # Start a dead actor again, but do not give it the same shard for ever.
                 max_restarts=-1,
                 max_task_retries=0,
             )
@@ -261,7 +265,10 @@ class _Actors(Workers[S, R]):
 
 
 class RayWorker:
-    """A worker as an actor of Ray Data: batches of one pickled shard in, of one pickled report out."""
+    """A worker as an actor of Ray Data.
+
+    It takes a batch of one pickled shard, and returns a batch of one pickled report.
+    """
 
     def __init__(self, order: Order[Any, Any]) -> None:
         self._worker = order.open()
@@ -275,12 +282,12 @@ def _start(address: str | None, cores: int) -> None:
     """Start Ray, or connect to a cluster."""
     import ray
 
-    # Logs of Ray's own processes on standard error are for its developers; errors are raised.
+    # Hide the logs of Ray's own processes on standard error, which are for Ray's developers. Errors are raised.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL, "configure_logging": True}
     if address is None:
         with _silent():
-            # "local", because an environment variable may name a cluster.
+            # Say "local", because otherwise an environment variable may name a cluster.
             ray.init("local", num_cpus=cores, include_dashboard=False, object_store_memory=_STORE, **quiet)
         return
     _require_reachable(address)
@@ -297,7 +304,7 @@ def _start(address: str | None, cores: int) -> None:
         if address == "auto":
             what = "this machine is of no Ray cluster"
         elif type(error) is ConnectionError and ":" in address:
-            # Something answers there. Ray does not report a missing token or another program.
+            # Something answers there, but Ray does not say whether a token is missing or another program answers.
             raise InputError(f"the Ray cluster at {address} refuses this machine: {_TOKEN}") from error
         else:
             what = f"there is no Ray cluster at {address}"
@@ -309,7 +316,7 @@ def _start(address: str | None, cores: int) -> None:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Discard output of libraries to standard error, below Python too, until the block ends."""
+    """Discard all output to standard error until the block ends, also output that does not go through Python."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -321,7 +328,7 @@ def _silent() -> Iterator[None]:
 
 
 def _require_reachable(address: str) -> None:
-    """Check that something answers at an address with a port: Ray itself tries for a minute and longer."""
+    """Check that something answers at an address with a port. Ray itself would try for a minute or longer."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal():
         return

@@ -1,4 +1,4 @@
-"""Features of candidates: their search scores, the words shared with the question, and the other candidates."""
+"""Features of candidates: search scores, words shared with the question, comparison with other candidates."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from nymlink.rank.retrieval import ConceptTable, Retrieved, word_overlap
 from nymlink.text.writing import writing_likeness
 
 VERSION: Final = 1
-"""Version of the features: a ranker that learned from others is refused."""
+"""Version of the features. A ranker that learned from another version is refused."""
 
 
 class Feature(NamedTuple):
     """A feature of a candidate.
 
     Attributes:
-        name: its name in a ranker and in ``parts``.
-        meaning: its meaning.
-        range: its possible values.
+        name: the name of the feature in a ranker and in ``parts``.
+        meaning: what the feature means, for people.
+        range: the possible values of the feature.
     """
 
     name: str
@@ -121,7 +121,10 @@ _BEHIND_OF: Final = {
 
 _SPARSE_FEATURES: Final = ("sparse", "best_sparse", "second_sparse", "mean_sparse")
 _DENSE_FEATURES: Final = ("dense", "best_dense", "second_dense", "third_dense", "mean_dense", "preferred_dense")
-"""Features that are missing in indexes without such a search."""
+"""Features that need sparse search, and features that need dense search.
+
+In an index without such a search, they are missing.
+"""
 
 _MOST_SHARING: Final = 50
 
@@ -129,15 +132,16 @@ _MOST_SHARING: Final = 50
 def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scores:
     """Compute the features of the candidates of a block of questions.
 
-    Features are missing for searches that the index lacks, and for names that were not found.
+    A feature is missing if the index does not have its search, or if it is about names and none was found.
 
     Args:
         retrieved: the candidates of Q questions, K each.
         index: the searched index.
-        table: of the index.
+        table: the table of the concepts of the index.
 
     Returns:
-        float32 (Q, K, F): :data:`FEATURES`; NaN for missing features and places without a candidate.
+        float32 (Q, K, F): the :data:`FEATURES` of each candidate; NaN for missing features, and at places without
+        a candidate.
     """
     matches = retrieved.matches
     values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
@@ -156,13 +160,13 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
 
 
 def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
-    """Collect the search scores of the name that matched and of all found names."""
+    """Collect the search scores of the name that matched, and of all names of a candidate that were found."""
     parts, hit_parts = retrieved.matches.parts, retrieved.hits.parts
     sparse = [name for name in parts if name not in (EXACT_MATCH, DENSE)]
     missing = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
     values = dict.fromkeys((*_SPARSE_FEATURES, *_DENSE_FEATURES), missing)
     if sparse:
-        # Several sparse searches count as one.
+        # Several sparse searches count as one search, with their mean score.
         values["sparse"] = _mean([parts[name] for name in sparse])
         found = retrieved.of_hits(_mean([hit_parts[name] for name in sparse]))
         values["best_sparse"], values["second_sparse"] = _largest(retrieved, found, 2)
@@ -176,7 +180,7 @@ def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
 
 
 def _of_words(retrieved: Retrieved, asked: NumberedWords, index: Index, table: ConceptTable) -> dict[str, Scores]:
-    """Compare the words of questions with those of found names, and of the most reliable names."""
+    """Compare the words of questions with the words of found names and of the candidates' most reliable names."""
     overlap = word_overlap(
         asked, index.entries.word_numbers.of_entries(retrieved.entry_of_hit), retrieved.query_of_hit
     )
@@ -201,7 +205,7 @@ def _of_words(retrieved: Retrieved, asked: NumberedWords, index: Index, table: C
 
 
 def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> dict[str, Scores]:
-    """Compute features of the names that matched, and numbers of names and references of candidates."""
+    """Compute features of the names that matched, and count the names and references of candidates."""
     valid = retrieved.valid
     names = np.where(valid, retrieved.matches.names, 0)
     concepts = np.where(valid, retrieved.matches.concepts, 0)
@@ -219,7 +223,7 @@ def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> di
 
 
 def _of_questions(retrieved: Retrieved, asked: NumberedWords) -> Mapping[str, Scores]:
-    """Compute features of the questions, equal for all their candidates: float32 (Q) each."""
+    """Compute features of the questions: float32 (Q) each. All candidates of a question have the same values."""
     questions, scores = retrieved.questions, retrieved.matches.scores
     behind = scores[:, 1] - scores[:, 0] if scores.shape[1] > 1 else -scores[:, 0]
     return {
@@ -236,7 +240,7 @@ def _of_questions(retrieved: Retrieved, asked: NumberedWords) -> Mapping[str, Sc
 
 
 def _writing(retrieved: Retrieved, index: Index) -> Scores:
-    """Compare the spelling of mentions with equal names; NaN for other names."""
+    """Compare how mentions and equal names are written; NaN for candidates without an equal name."""
     values = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
     for query, place in np.argwhere((retrieved.matches.parts[EXACT_MATCH] == 1) & retrieved.valid).tolist():
         surface = retrieved.questions[query].surface
@@ -266,7 +270,7 @@ def _mean(values: list[Scores]) -> Scores:
 
 
 def _first_hits(retrieved: Retrieved) -> Ints:
-    """Find the best hit of each candidate: int64 (Q × K), -1 for a candidate without hits."""
+    """Find the best hit of each candidate: int64 (Q · K), -1 for a candidate without hits."""
     count = retrieved.valid.size
     starts = np.searchsorted(retrieved.candidate_of_pair, np.arange(count))
     has = np.bincount(retrieved.candidate_of_pair, minlength=count) > 0
@@ -276,7 +280,7 @@ def _first_hits(retrieved: Retrieved) -> Ints:
 
 
 def _spread(retrieved: Retrieved, of_hits: Scores, hits: Ints) -> Scores:
-    """Give each candidate the value of its hit: float32 (Q, K), NaN without a hit."""
+    """Give each candidate the value of its hit: float32 (Q, K), NaN for a candidate without a hit."""
     spread = np.where(hits < 0, np.float32(np.nan), of_hits[hits] if len(of_hits) else np.float32(np.nan))
     return spread.astype(np.float32).reshape(retrieved.valid.shape)
 
@@ -285,7 +289,8 @@ def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
     """Find the largest values of the hits of each candidate.
 
     Returns:
-        ``count`` times float32 (Q, K): the largest, the second largest …; NaN if a candidate has fewer hits.
+        A list of ``count`` arrays float32 (Q, K): the largest values, the second largest values, and so on. A
+        value is NaN if the candidate has fewer hits.
     """
     candidates, values = retrieved.candidate_of_pair, of_hits[retrieved.hit_of_pair]
     size = retrieved.valid.size
@@ -305,7 +310,7 @@ def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
 
 
 def _mean_of_pairs(retrieved: Retrieved, of_hits: Scores) -> Scores:
-    """Average the values of the hits of each candidate: float32 (Q, K), NaN if it has none."""
+    """Average the values of the hits of each candidate: float32 (Q, K), NaN without hits."""
     candidates, size = retrieved.candidate_of_pair, retrieved.valid.size
     sums = np.bincount(candidates, of_hits[retrieved.hit_of_pair], minlength=size)
     counts = np.bincount(candidates, minlength=size)
@@ -314,7 +319,7 @@ def _mean_of_pairs(retrieved: Retrieved, of_hits: Scores) -> Scores:
 
 
 def behind_best(values: npt.NDArray[Any], valid: Bools) -> npt.NDArray[Any]:
-    """Subtract the largest value of the candidates of each question; NaN stays.
+    """Subtract from each value the largest value of the question's candidates. NaN stays.
 
     Args:
         values: float (Q, K).

@@ -1,7 +1,8 @@
-"""The learned ranker: orders the candidates of a question by all evidence, with probabilities.
+"""The learned ranker, which orders the candidates of a question by all evidence and gives them probabilities.
 
-Trees give each candidate a score; that none of them is right has the score 0. The probability of each is its share
-of the exponentials (the softmax): order, confidence and the decision that nothing is right come from one model.
+Trees give each candidate a score. The statement "no candidate is right" has the score 0. The softmax of these
+scores gives the probability of each. So the order, the confidence and the decision that no candidate is right come
+from one model.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Ranker:
     """Trees over the features of candidates.
 
     Attributes:
-        trees: over :data:`~nymlink.rank.features.FEATURES`.
-        learned_from: description of its training data, for people.
+        trees: trees whose features are :data:`~nymlink.rank.features.FEATURES`.
+        learned_from: description of the training data, for people to read.
 
     Raises:
         ValueError: the trees use unknown features.
@@ -52,13 +53,13 @@ class Ranker:
         return None if index.ranker is None else cls.from_dict(index.ranker)
 
     def scores(self, described: Scores) -> Scores:
-        """Score candidates; 0 is the score of "no candidate is right".
+        """Score candidates. The score of "no candidate is right" is 0.
 
         Args:
-            described: float32 (Q, K, F): their features.
+            described: float32 (Q, K, F): the features of the candidates.
 
         Returns:
-            float32 (Q, K): minus infinity without a candidate.
+            float32 (Q, K): scores; minus infinity at places without a candidate.
         """
         there = ~np.isnan(described).all(axis=2)
         scores = np.full(there.shape, -np.inf, np.float32)
@@ -67,7 +68,7 @@ class Ranker:
         return scores
 
     def with_trees(self, trees: Trees, learned_from: str) -> Ranker:
-        """Add correcting trees, trained on other data."""
+        """Add trees that correct the ranker. They were trained on other data."""
         return Ranker(Trees.joined([self.trees, trees]), f"{self.learned_from}; {learned_from}")
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,7 +84,8 @@ class Ranker:
         """Read the result of :meth:`to_dict`.
 
         Raises:
-            StoreError: it is damaged, or learned from other features than there are now.
+            StoreError: the ranker is damaged, or learned from other features than this version of nymlink
+                computes.
         """
         if value.get("version") != VERSION or value.get("features") != list(NAMES):
             raise StoreError(
@@ -98,12 +100,13 @@ class Ranker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedMatches:
-    """The candidates of Q questions, best first.
+    """The candidates of Q questions, the best first.
 
     Attributes:
-        matches: the candidates in the order of the ranker; their scores need not fall.
-        probabilities: float32 (Q, k): probability that each is right, with a sum of at most 1 per question; 0
-            after the ranked ones, NaN if the ranker was not used. ``None`` if the order is that of the scores.
+        matches: the candidates in the order of the ranker. Their search scores may be in another order.
+        probabilities: float32 (Q, k): the probability that each candidate is right. For each question, they sum to
+            at most 1. They are 0 for candidates that were not ranked, and NaN if the ranker was not used. ``None``
+            if candidates are ordered by their scores.
     """
 
     matches: Matches
@@ -111,7 +114,7 @@ class RankedMatches:
 
     @classmethod
     def concatenated(cls, blocks: Sequence[RankedMatches]) -> RankedMatches:
-        """Join blocks of questions, with the same k, and all with probabilities or none."""
+        """Join blocks of questions. All must have the same k, and either all have probabilities or none has."""
         chances = [block.probabilities for block in blocks if block.probabilities is not None]
         matches = Matches.concatenated([block.matches for block in blocks])
         return cls(matches, np.concatenate(chances) if chances else None)
@@ -125,13 +128,14 @@ class RankedMatches:
 
 
 class Reason(NamedTuple):
-    """A feature that put the first candidate before the second.
+    """A feature as a reason why the first candidate comes before the second.
 
     Attributes:
         feature: description of the feature.
         first: its value for the first candidate; NaN if it is missing.
-        second: its value for the second candidate.
-        moved: its effect on the first minus that on the second, in log-odds; below 0 if it favours the second.
+        second: its value for the second candidate; NaN if it is missing.
+        moved: its effect on the first candidate minus its effect on the second, in log-odds. It is below 0 if the
+            feature favours the second.
     """
 
     feature: Feature
@@ -141,9 +145,9 @@ class Reason(NamedTuple):
 
 
 class Ranking:
-    """Candidates of an index in the order of its ranker, or of their scores if it has none.
+    """Finds candidates in an index, and orders them by the ranker of the index. Without a ranker, scores decide.
 
-    Threads may share one.
+    Several threads may share a ranking.
 
     Raises:
         StoreError: the ranker of the index is damaged, or learned from other features.
@@ -165,10 +169,10 @@ class Ranking:
 
         Args:
             questions: Q questions.
-            without: as of :meth:`match`.
+            without: see :meth:`match`.
 
         Returns:
-            Blocks of the questions: their K candidates, and float32 (q, K, F), see
+            For each block of q questions, their K candidates, and the features of these: float32 (q, K, F), see
             :func:`~nymlink.rank.features.features_of`.
         """
         for retrieved in retrieve(self.index, questions, without=without):
@@ -179,14 +183,16 @@ class Ranking:
     ) -> RankedMatches:
         """Find the k best distinct concepts of each question, best first.
 
-        The first :data:`~nymlink.rank.retrieval.CANDIDATES` are ranked; others follow in the order of the index.
-        A name that is written exactly as the mention comes first, and so does the only name that equals it.
+        The first :data:`~nymlink.rank.retrieval.CANDIDATES` candidates of the index are ranked. Later candidates
+        follow in the order of the index. A candidate comes first, whatever its score, if its name is written
+        exactly like the mention, or if it is the only candidate whose name equals the question.
 
         Args:
             questions: Q questions.
-            k: number of concepts, at least 1; with ``without``, at most the number of ranked candidates.
-            without: for each question, rows of entries to skip, as if the vocabulary lacked these names; empty for
-                none.
+            k: number of concepts, at least 1. If ``without`` is given, k is at most the number of ranked
+                candidates.
+            without: for each question, rows of entries to skip, as if the vocabulary did not have these names;
+                empty to skip nothing.
         """
         if self.ranker is None:
             if len(without):
@@ -206,10 +212,11 @@ class Ranking:
         return RankedMatches(deeper, np.pad(chances, ((0, 0), (0, k - CANDIDATES))))
 
     def explain(self, question: Question) -> tuple[Reason, ...]:
-        """Explain why the first candidate of a question is before the second.
+        """Explain why the first candidate of a question comes before the second.
 
         Returns:
-            The features that separated them, the strongest first; none without a ranker or a second candidate.
+            The features that separated the two, the strongest first. There are none without a ranker or a second
+            candidate.
         """
         if self.ranker is None:
             return ()
@@ -223,7 +230,7 @@ class Ranking:
         return tuple(
             Reason(FEATURES[place], float(first[place]), float(second[place]), round(float(difference[place]), 6))
             for place in np.argsort(-np.abs(difference), kind="stable").tolist()
-            # A feature with equal values separates them only together with others.
+            # A feature with equal values is no reason by itself: it separates the two only together with others.
             if difference[place] and first[place] != second[place]
         )
 
@@ -240,19 +247,19 @@ class Ranking:
 
 
 def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
-    """Put candidates in order: those that :meth:`Ranking.match` puts first, then by score.
+    """Order candidates: first those that :meth:`Ranking.match` always puts first, then all others by score.
 
     Args:
         matches: K candidates of each of Q questions, in the order of the index.
-        described: float32 (Q, K, F): their features.
-        scores: float32 (Q, K): minus infinity without a candidate.
+        described: float32 (Q, K, F): the features of the candidates.
+        scores: float32 (Q, K): minus infinity at places without a candidate.
     """
     order = _order(described, scores)
     return RankedMatches(matches.reordered(order), np.take_along_axis(softmax(scores), order, 1))
 
 
 def _order(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
-    """Order candidates as :func:`rank`: int64 (Q, K)."""
+    """Compute the order of :func:`rank`: int64 (Q, K), for each new place the former place."""
     values = {name: described[:, :, NAMES.index(name)] for name in ("writing", "exact", "rewritten", "guessed")}
     equal = (values["exact"] == 1) & (values["rewritten"] == 0) & (values["guessed"] == 0)
     alone = equal & (equal.sum(axis=1, keepdims=True) == 1)
@@ -261,7 +268,7 @@ def _order(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
 
 
 def softmax(scores: Scores) -> Scores:
-    """Turn the scores of candidates into probabilities; "no candidate is right" has the score 0.
+    """Turn the scores of candidates into probabilities. "No candidate is right" has the score 0.
 
     Args:
         scores: float32 (Q, K): minus infinity without a candidate.

@@ -1,4 +1,4 @@
-"""Questions and their candidates, with all names found for each, and the overlap of words."""
+"""Questions, their candidates with all names found for each, and the words that questions and names share."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from nymlink.vocabulary.concepts import KINDS
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query for a name.
+    """A question to an index: which concept does this text mean?
 
     Attributes:
         text: the prepared text for the search.
         surface: the mention as written; ``None`` if unknown.
         rewritten: whether the text is another form or paraphrase of the mention.
-        guessed: whether the correction of misspelt words was guessed.
-        acronym: whether the mention is in capitals, without a definition in the text.
-        concept: row of the concept whose id is the mention.
+        guessed: whether misspelt words were corrected by a guess.
+        acronym: whether the mention is an acronym in capitals that the text does not define.
+        concept: row of the concept, if the mention is the id of a concept; otherwise ``None``.
     """
 
     text: str
@@ -43,16 +43,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptTable:
-    """Names and references of the C concepts and N names of an index.
+    """Properties of the C concepts and the N names of an index.
 
     Attributes:
         entry_of_name: int32 (N): the entry of each name; :data:`~nymlink.index.hits.NONE` for names that are not
             searched.
-        kind_of_name: int64 (N): place of its kind among :data:`~nymlink.vocabulary.concepts.KINDS`, the most
-            reliable first.
+        kind_of_name: int64 (N): place of the name's kind among :data:`~nymlink.vocabulary.concepts.KINDS`, which
+            start with the most reliable kind.
         preferred_entry: int32 (C): the entry of each concept's most reliable searched name.
-        entry_counts: int64 (C): number of its entries.
-        references: int64 (C): number of its identifiers in other vocabularies.
+        entry_counts: int64 (C): number of entries of each concept.
+        references: int64 (C): number of each concept's ids in other vocabularies.
     """
 
     entry_of_name: Rows
@@ -71,7 +71,7 @@ class ConceptTable:
         ranks = np.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], np.int64)
         kind_of_name = ranks[kinds.indices.to_numpy()]
         searched = np.flatnonzero(entry_of_name != NONE)
-        # The first name of each concept by kind, then as in the vocabulary.
+        # Find the first name of each concept, ordered by kind, then as in the vocabulary.
         surest = searched[np.lexsort((searched, kind_of_name[searched], owners[searched]))]
         concepts, first = np.unique(owners[surest], return_index=True)
         preferred_entry = np.full(len(index.vocabulary), NONE, np.int32)
@@ -92,10 +92,10 @@ def _lengths(lists: pa.ChunkedArray) -> Ints:
 
 
 CANDIDATES: Final = 20
-"""Ranked candidates (K) of a question."""
+"""Number of ranked candidates of a question (K)."""
 
 _BLOCK: Final = 512
-"""Questions whose candidates are described together: bounds the memory of their names."""
+"""Number of questions whose candidates are described together. It bounds the memory of their names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,12 +104,15 @@ class Retrieved:
 
     Attributes:
         questions: the questions.
-        matches: their K candidates, in the order of the index.
+        matches: K candidates of each question, in the order of the index.
         hits: the entries that were found.
-        query_of_hit: int64 (h): the question of each hit, ascending; hits of one question best first.
-        entry_of_hit: int32 (h): its entry.
-        candidate_of_pair: int64 (p), ascending: a candidate, as question × K + place.
-        hit_of_pair: int64 (p): a hit with a name of the candidate; hits of one candidate best first.
+        query_of_hit: int64 (h), ascending: the question of each hit. The hits of a question are in order, the best
+            first.
+        entry_of_hit: int32 (h): the entry of each hit.
+        candidate_of_pair: int64 (p), ascending: the candidate of each pair of a candidate and a hit. Candidates
+            are numbered question · K + place.
+        hit_of_pair: int64 (p): the hit of each pair, which is a name of the candidate. The hits of a candidate are
+            in order, the best first.
     """
 
     questions: Sequence[Question]
@@ -127,7 +130,7 @@ class Retrieved:
         return found
 
     def of_hits(self, values: Scores) -> Scores:
-        """Select the values (Q, H) of existing hits: float32 (h)."""
+        """Select, from values (Q, H), those of existing hits: float32 (h)."""
         rows = self.hits.hits.rows
         chosen: Scores = values[rows != NONE]
         return chosen
@@ -139,10 +142,10 @@ def retrieve(
     """Find the candidates of questions, block by block.
 
     Args:
-        index: to search.
+        index: the index to search.
         questions: Q questions.
-        without: for each question, rows of entries to skip, as if the vocabulary lacked these names; empty for
-            none.
+        without: for each question, rows of entries to skip, as if the vocabulary did not have these names; empty
+            to skip nothing.
     """
     for start in range(0, len(questions), _BLOCK):
         block = questions[start : start + _BLOCK]
@@ -159,7 +162,7 @@ def _retrieve(index: Index, questions: Sequence[Question], without: Sequence[Col
     rows, entries = hits.hits.rows, index.entries
     query_of_hit, places = np.nonzero(rows != NONE)
     entry_of_hit = rows[query_of_hit, places]
-    # One line per name of every hit, then one per candidate and hit.
+    # Make one line for each name of each hit, then one pair for each candidate and hit.
     counts = entries.offsets[entry_of_hit + 1] - entries.offsets[entry_of_hit]
     hit_of_line = np.repeat(np.arange(len(entry_of_hit)), counts)
     within = np.arange(len(hit_of_line)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -174,7 +177,10 @@ def _retrieve(index: Index, questions: Sequence[Question], without: Sequence[Col
 def _find_candidates(
     concepts: Rows, keys: Ints, step: int
 ) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Find the candidate of each key (question × step + concept), and whether the question has it."""
+    """Find the candidate of each key, and whether the question has this candidate.
+
+    A key is question · step + concept.
+    """
     own = (np.arange(len(concepts))[:, None] * step + np.where(concepts == NONE, step - 1, concepts)).ravel()
     order = np.argsort(own, kind="stable")
     places = np.minimum(np.searchsorted(own[order], keys), max(len(own) - 1, 0))
@@ -185,17 +191,17 @@ _ALIKE: Final = 0.8
 """Similarity of two words with the same first letters; equal words have 1."""
 
 _NONE: Final = -2
-"""Number at the place of no word."""
+"""Number that fills places without a word."""
 
 _LEAST: Final = np.float32(1e-6)
-"""Keeps a share from being divided by nothing."""
+"""Smallest divisor of a share, so that nothing is divided by 0."""
 
 
 def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_name: Ints) -> Mapping[str, Scores]:
     """Compare the words of each name with those of its question.
 
-    The weight of a word is its rarity among the names of the index. Its presence in the other text is its
-    similarity to the most similar word there.
+    The weight of a word is its rarity among the names of the index. A word counts as present in the other text to
+    the degree of its similarity to the most similar word there.
 
     Args:
         questions: words of Q questions.
@@ -203,16 +209,17 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
         question_of_name: int64 (N): the question of each name.
 
     Returns:
-        float32 (N) each: ``covered`` and ``covering``, the shares of the weight of the question and of the name
-        that the other has; ``agreement``, their harmonic mean; ``missing`` and ``extra``, the numbers of words
-        only in the question and only in the name; ``rarest_missing`` and ``rarest_extra``, the largest weight of
-        these; ``numerals_missing`` and ``numerals_extra``, their numbers of numerals and single letters;
-        ``same_end`` and ``same_start``, the similarity of the last and of the first words.
+        float32 (N) each: ``covered``, the share of the question's weight that the name has; ``covering``, the
+        share of the name's weight that the question has; ``agreement``, the harmonic mean of both; ``missing`` and
+        ``extra``, the number of words only in the question and only in the name; ``rarest_missing`` and
+        ``rarest_extra``, the largest weight of such words; ``numerals_missing`` and ``numerals_extra``, the number
+        of numerals and single letters only in the question and only in the name; ``same_end`` and ``same_start``,
+        the similarity of the last and of the first words.
     """
     width = int(questions.counts.max(initial=1))
     asked = _Padded.of(questions, width).take(question_of_name)
     name_of_word = np.repeat(np.arange(len(names.counts)), names.counts)
-    # (n, W): each word of the names beside all words of its question.
+    # (n, W): compare each word of the names with all words of its question.
     equal = names.words[:, None] == asked.words[name_of_word]
     alike = equal | (names.stems[:, None] == asked.stems[name_of_word])
     marked = (names.marks[:, None] == asked.marks[name_of_word]) & (names.marks[:, None] > 0)
@@ -247,12 +254,12 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
 
 
 class _Padded(NamedTuple):
-    """The words of texts side by side, W places each; empty places equal no word.
+    """The words of N texts as rows of W places. Empty places equal no word.
 
     Attributes:
-        words, stems, marks, weights: (N, W), as of :class:`~nymlink.index.entries.words.NumberedWords`.
+        words, stems, marks, weights: (N, W), see :class:`~nymlink.index.entries.words.NumberedWords`.
         present: bool (N, W): whether there is a word.
-        counts: int64 (N).
+        counts: int64 (N): number of words of each text.
     """
 
     words: Rows
@@ -272,7 +279,7 @@ class _Padded(NamedTuple):
             return padded
 
         return cls(
-            # Unknown words of names and questions are not equal: names have none.
+            # Unknown words need no care: names have no unknown words, so those of questions equal nothing.
             spread(numbered.words, _NONE),
             spread(numbered.stems, _NONE),
             spread(numbered.marks, 0),
@@ -293,7 +300,7 @@ class _Padded(NamedTuple):
 
 
 def _any_word(of_words: Bools, names: NumberedWords) -> Bools:
-    """Whether a condition holds for any word of each name: bool (N, W) from bool (n, W)."""
+    """For each name, tell whether a condition holds for any of its words: bool (N, W) from bool (n, W)."""
     found: Bools = np.logical_or.reduceat(of_words, names.starts, axis=0)
     return found
 

@@ -1,8 +1,8 @@
 """Symmetric regression trees, evaluated with NumPy.
 
-All nodes of one level of a symmetric tree ask the same question (Dorogush et al., "CatBoost: gradient boosting
-with categorical features support", 2018): a tree of depth D is D questions and 2^D values, and is evaluated
-without branches.
+In a symmetric tree, all nodes of a level compare the same feature with the same threshold (Dorogush et al.,
+"CatBoost: gradient boosting with categorical features support", 2018). So a tree of depth D is D comparisons and
+2^D values, and is evaluated without branches.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ import numpy.typing as npt
 from nymlink.core.json_files import member
 
 _FEW: Final = 64
-"""Most candidates for evaluating all trees at once; for more, one tree after the other is faster. Both add up in
-double precision, so that the results are equal.
+"""Up to so many candidates, all trees are evaluated at once.
+
+For more candidates, one tree after the other is faster. Both ways add up in double precision, so that the results
+are equal.
 """
 
 _BEYOND: Final = np.float32(1e30)
-"""Threshold that no feature is larger than."""
+"""Threshold that is above all values of features."""
 
 DEEPEST: Final = 8
-"""Most levels of a tree: the number of a leaf then takes one byte."""
+"""Largest depth of a tree, with which the number of a leaf fits into one byte."""
 
 Numbers = npt.NDArray[np.float32]
 """(N, F) float32: F features of N candidates, NaN if a feature is missing."""
@@ -33,12 +35,13 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trees:
-    """T trees of depth D; their values are added up.
+    """T trees of depth D. The result is the sum of their values.
 
     Attributes:
-        features: int64 (T, D): the feature that each level asks for.
-        thresholds: float32 (T, D): whether it is larger than this. A missing feature is not.
-        values: float32 (T, 2^D): of each leaf; bit d of its number is the answer at level d.
+        features: int64 (T, D): the feature that each level compares.
+        thresholds: float32 (T, D): the threshold of each level. The answer is whether the feature is larger; for a
+            missing feature it is no.
+        values: float32 (T, 2^D): the value of each leaf. Bit d of the number of a leaf is the answer at level d.
 
     Raises:
         ValueError: the arrays do not fit each other, or a value is not finite.
@@ -65,10 +68,10 @@ class Trees:
         """Add up the values of all trees.
 
         Args:
-            numbers: float32 (N, F).
+            numbers: float32 (N, F): features of N candidates.
 
         Returns:
-            float32 (N).
+            float32 (N): the sum for each candidate.
         """
         if len(numbers) <= _FEW:
             answers = (numbers[:, self.features] > self.thresholds) << np.arange(self.features.shape[1])
@@ -83,7 +86,7 @@ class Trees:
 
     @classmethod
     def joined(cls, parts: Sequence[Trees]) -> Trees:
-        """Add up several sums of trees; shallow trees are deepened."""
+        """Make the trees whose result is the sum of the results of several. Shallow trees get more levels."""
         depth = max(part.features.shape[1] for part in parts)
         deep = [part._deepened(depth) for part in parts]
         return cls(
@@ -94,12 +97,12 @@ class Trees:
 
     @classmethod
     def mean(cls, parts: Sequence[Trees]) -> Trees:
-        """Average several sums of trees."""
+        """Make the trees whose result is the mean of the results of several."""
         share = np.float32(1 / len(parts))
         return cls.joined([replace(part, values=part.values * share) for part in parts])
 
     def _deepened(self, depth: int) -> Trees:
-        """Add levels whose answer changes nothing."""
+        """Add levels that do not change the result."""
         added = depth - self.features.shape[1]
         return Trees(
             np.pad(self.features, ((0, 0), (0, added))),
@@ -108,18 +111,18 @@ class Trees:
         )
 
     def contributions(self, numbers: Numbers, feature_count: int) -> Numbers:
-        """Divide the sum of the trees among their features.
+        """Divide the result of the trees among the features.
 
-        Each decision moves the expected value of a tree (all leaves being equally likely) to that of the remaining
-        leaves; the feature of the decision gets the difference (Saabas, "Interpreting random forests", 2014).
+        The expected value of a tree is the mean of its leaves. Each comparison leaves fewer leaves, and so changes
+        the expected value. The compared feature gets the change (Saabas, "Interpreting random forests", 2014).
 
         Args:
             numbers: float32 (N, F).
             feature_count: F.
 
         Returns:
-            float32 (N, F + 1): the last column is the constant part, the same for all candidates; each row sums to
-            :meth:`evaluate`.
+            float32 (N, F + 1): the part of each feature. The last column is a constant part, the same for all
+            candidates. Each row sums to the result of :meth:`evaluate`.
         """
         columns = np.ascontiguousarray(numbers.T)
         moved = np.zeros((len(numbers), feature_count + 1), np.float32)
@@ -128,7 +131,7 @@ class Trees:
             expected = np.full(len(numbers), values.mean(), np.float32)
             moved[:, -1] += expected
             for level, feature in enumerate(features):
-                # Leaves that share the answers up to this level, by their lower bits.
+                # Leaves with the same answers up to this level have the same lower bits.
                 alike = values.reshape(-1, 1 << (level + 1)).mean(axis=0)
                 reached = alike[leaves & ((1 << (level + 1)) - 1)]
                 moved[:, feature] += reached - expected

@@ -1,8 +1,8 @@
 """The transformer of the cross-encoder, with a linear head that scores joint inputs.
 
-Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2. Attention is
-between all words of the context and of the concept. So vectors of concepts cannot be computed in advance, and each
-candidate costs as much as the mention does.
+Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2. The
+transformer reads the context and the concept together, with attention between all their words. So vectors of
+concepts cannot be computed in advance, and the transformer runs once for each candidate.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _SPREAD: Final = 0.02
 
 
 class JointModel(MentionModel):
-    """Scores a joint input, a mention in its context and a concept: token ids → one number.
+    """Scores a joint input, which has a mention in its context and a concept: token ids → one number.
 
     The score is a linear function of the last layer's vector of the first token, without a bias, because a bias
-    would be the same for all candidates of a mention. Initially, the vectors of markers and the head are torch's
-    random numbers: set the seed first.
+    would be the same for all candidates of a mention. In a new model, the vectors of markers and the head are
+    random numbers of torch, so the caller sets the seed first.
 
     Attributes:
         head: (D): the weights of the linear function.
@@ -57,15 +57,15 @@ class JointModel(MentionModel):
 
     @property
     def width(self) -> int:
-        """The length of a vector: one score."""
+        """The length of an output vector: 1, because the output is one score."""
         return 1
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """Compute the scores of a batch of inputs, larger is better.
+        """Compute the scores of a batch of inputs. A larger score is better.
 
         Args:
-            input_ids: int64 (B, T): the mention up to the first separator, then the concept, as the second segment
-                for a transformer with token types.
+            input_ids: int64 (B, T): the mention up to the first separator, then the concept. If the transformer
+                has token types, the concept is the second segment.
             attention_mask: (B, T): 1 for tokens, 0 for padding; ``None`` without padding.
 
         Returns:
@@ -75,7 +75,7 @@ class JointModel(MentionModel):
         states: Tensor = self.transformer(
             input_ids=input_ids, attention_mask=attention_mask, **types
         ).last_hidden_state
-        # A matrix product would be rounded to three digits in mixed precision; candidates differ by less.
+        # In mixed precision, a matrix product is rounded to three digits, but scores of candidates differ by less.
         return (states[:, 0].float() * self.head).sum(1, keepdim=True)
 
     def _types(self, input_ids: Tensor) -> Tensor:
@@ -93,8 +93,8 @@ class CrossEncoderConfig:
     """The configuration of a cross-encoder.
 
     Attributes:
-        max_length: tokens of an input, a mention in its context and a concept together, special tokens included.
-        first: number of first candidates of a mention to score.
+        max_length: most tokens of an input, which is a mention in its context and a concept; with special tokens.
+        first: number of candidates of a mention to score: the first ones in the order of the index.
 
     Raises:
         InputError: a value is out of range.
@@ -111,7 +111,10 @@ class CrossEncoderConfig:
 
     @property
     def candidates(self) -> int:
-        """The default number of candidates of a mention to re-order: at least the scored ones."""
+        """The default number of candidates of a mention to re-order.
+
+        It is at least the number of scored candidates.
+        """
         return max(DEFAULT_CANDIDATES, self.first)
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,7 +122,7 @@ class CrossEncoderConfig:
 
 
 class CrossEncoder(nn.Module):
-    """Scores concepts for mentions in context, larger is better.
+    """Scores concepts for mentions in context. A larger score is better.
 
     Only scores of the candidates of one mention are comparable.
 
@@ -139,7 +142,7 @@ class CrossEncoder(nn.Module):
     def from_encoder(
         cls, base: str | Path, settings: CrossEncoderConfig, *, attention: Attention = "eager"
     ) -> CrossEncoder:
-        """Create a cross-encoder to be trained: an encoder of names with a new random head.
+        """Create a cross-encoder for training, from an encoder of names and a new random head.
 
         Args:
             base: an encoder: a folder, or the name of a model on the hub.
@@ -147,7 +150,7 @@ class CrossEncoder(nn.Module):
             attention: see :func:`~nymlink.encode.model.torch_model.attention_on`.
 
         Raises:
-            InputError: there is no such encoder, its files are damaged, or its inputs are shorter than
+            InputError: there is no such encoder, its files are damaged, or it cannot read inputs as long as
                 ``max_length``.
             StoreError: its adapters are damaged.
         """
@@ -206,15 +209,16 @@ class CrossEncoder(nn.Module):
 
 
 _AT_ONCE: Final = 256
-"""Mentions whose inputs are held in memory at a time."""
+"""Number of mentions whose inputs are held in memory at a time."""
 
 
 class CrossScorer:
-    """Scores the first candidates of each mention with a cross-encoder, and the rest below them.
+    """Scores the first candidates of each mention with a cross-encoder. The other candidates get lower scores.
 
-    The model's setting ``first`` is the number of scored candidates. The next candidate gets the lowest of their
-    scores minus 1, and each further one 1 less than its predecessor: they keep their order, and after a softmax
-    each is e times less probable than its predecessor. Each concept is tokenised once.
+    The cross-encoder scores as many candidates as its setting ``first`` says. The next candidate gets the lowest
+    of these scores minus 1. Each further candidate gets 1 less than the candidate before it. So these candidates
+    keep their order, and after a softmax each is e times less probable than the candidate before it. Each concept
+    is tokenised once.
 
     Args:
         model: the cross-encoder, switched to evaluation mode.
@@ -227,11 +231,11 @@ class CrossScorer:
         self._known: dict[int, EntityIds] = {}
 
     def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        """Score the candidates of N mentions, larger is better: for each mention an array, float32 (candidates).
+        """Score the candidates of N mentions: an array float32 (candidates) for each. A larger score is better.
 
         Args:
             passages: the mentions in context.
-            candidates: concept rows of each mention, at least one, the best of the index first.
+            candidates: concept rows of each mention, at least one, in the order of the index.
         """
         first = self.model.settings.first
         scores: list[Scores] = []

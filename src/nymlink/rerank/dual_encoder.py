@@ -38,7 +38,10 @@ from nymlink.rerank.scorer import DEFAULT_CANDIDATES, DUAL, VERSIONS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _INPUT_VERSION: Final = "entity 2"
-"""Version of the input of a concept. Change it with the input: cached vectors of concepts depend on it."""
+"""Version of the input of a concept.
+
+Change this version when the input changes, so that old cached vectors of concepts are not used.
+"""
 
 _MENTION: Final = "mention"
 _ENTITY: Final = "entity"
@@ -51,7 +54,8 @@ class DualEncoderConfig:
     Attributes:
         max_length: tokens of an input, special tokens included.
         mention_start: see :class:`~nymlink.rerank.mention_model.MentionModel`.
-        candidates: the default number of candidates of a mention to re-order; missing in older folders.
+        candidates: the default number of candidates of a mention to re-order. Older folders do not have this
+            value.
 
     Raises:
         InputError: a value is unknown or out of range.
@@ -75,11 +79,14 @@ class DualEncoderConfig:
 
 
 class DualEncoder(nn.Module):
-    """An encoder of mentions and one of concepts, with separate weights; their vectors are compared by distance.
+    """An encoder of mentions and an encoder of concepts, with separate weights.
+
+    The distance between their vectors says how well a concept fits a mention.
 
     Attributes:
         mention: encodes passages; see :class:`~nymlink.rerank.mention_model.MentionModel`.
-        entity: encodes concepts: the last layer's vector of the first token, or the mean of all tokens.
+        entity: encodes concepts. The vector is the last layer's vector of the first token, or the mean of all
+            tokens.
         settings: the configuration.
     """
 
@@ -101,12 +108,12 @@ class DualEncoder(nn.Module):
         pooling: Pooling | None = None,
         attention: Attention = "eager",
     ) -> DualEncoder:
-        """Create a dual encoder for training: both encoders start as the same encoder of names.
+        """Create a dual encoder for training. Both encoders start as copies of the same encoder of names.
 
         Args:
             base: an encoder: a folder, or the name of a model on the hub.
             settings: the configuration.
-            pooling: the pooling of both encoders; ``None`` for that of the base.
+            pooling: the pooling of both encoders; ``None`` for the pooling of the base.
             attention: see :func:`~nymlink.encode.model.torch_model.attention_on`.
 
         Raises:
@@ -160,7 +167,7 @@ class DualEncoder(nn.Module):
     def fingerprint(self) -> str:
         """The SHA-256 of the weights and tokenizers of both encoders and of the settings: 64 hex digits.
 
-        The setting ``candidates``, which changes no vector, is left out.
+        The setting ``candidates`` is left out, because it changes no vector.
         """
         settings = {name: value for name, value in self.settings.to_dict().items() if name != "candidates"}
         parts: list[Any] = [settings, self.entity.settings.pooling]
@@ -172,7 +179,7 @@ class DualEncoder(nn.Module):
     def entity_fingerprint(self) -> str:
         """The SHA-256 of the entity encoder, its input and its precision: 64 hex digits.
 
-        Cached vectors of concepts are kept by it.
+        The cache of concept vectors uses this fingerprint as a key.
         """
         model = self.entity
         parts = [
@@ -206,24 +213,30 @@ class DualEncoder(nn.Module):
 def _mention(
     base: str | Path, entity: TorchModel, settings: DualEncoderConfig, attention: Attention
 ) -> MentionModel:
-    """Load the mention encoder with the pooling of the entity encoder, since its own folder does not record it."""
+    """Load the mention encoder with the pooling of the entity encoder.
+
+    The folder of a mention encoder does not record its pooling.
+    """
     pooling = entity.settings.pooling
     model = MentionModel.load(base, pooling=pooling, max_length=settings.max_length, attention=attention)
     return cast(MentionModel, model)
 
 
 _BLOCK: Final = 1 << 10
-"""Vectors written at once, some ten seconds of encoding on a CPU; a killed process loses at most these."""
+"""Number of vectors written at a time.
+
+Encoding them takes some ten seconds on a CPU; a killed process loses at most these vectors.
+"""
 
 
 class ConceptVectors:
     """The vectors of concepts by the entity encoder of a dual encoder.
 
     Args:
-        model: encodes the concepts; it must not change.
+        model: encodes the concepts. Its weights must not change.
         vocabulary: the vocabulary of the concepts.
-        cache: keeps vectors between processes, by the type and names of a concept. The last ones are written when
-            this object is deleted, at the latest when the process ends.
+        cache: keeps vectors after the process ends. The type and names of a concept are the key. The last vectors
+            are written when this object is deleted, or when the process ends.
     """
 
     def __init__(self, model: DualEncoder, vocabulary: Vocabulary, cache: EmbeddingCache | None = None) -> None:
@@ -235,7 +248,7 @@ class ConceptVectors:
             weakref.finalize(self, self._store.write)
 
     def add(self, rows: Iterable[int]) -> None:
-        """Encode the concepts without a vector."""
+        """Encode the concepts that have no vector yet."""
         new = [row for row in dict.fromkeys(rows) if row not in self._known]
         concepts = list(entities(self._vocabulary, new))
         if self._store is None:
@@ -259,34 +272,38 @@ class ConceptVectors:
 
 
 class _Store:
-    """The cached vectors of a model, and new ones not yet written to the cache."""
+    """The cached vectors of a model, and new vectors that are not yet written to the cache."""
 
     def __init__(self, cache: EmbeddingCache, model: DualEncoder) -> None:
         self._width = model.width
-        # The cache holds values of 16 bits: each float32 is stored as two of them, without rounding.
+        # The cache holds values of 16 bits, so each float32 is stored as two values, without rounding.
         self._cache = cache.for_encoder(model.entity_fingerprint, width=2 * self._width)
         self._waiting: list[tuple[Keys, Vectors]] = []
 
     def read(self, keys: Keys) -> tuple[npt.NDArray[np.bool_], Vectors]:
-        """Read N vectors: bool (N), whether each is in the cache, and float32 (N, D), 0 for missing ones."""
+        """Read N vectors.
+
+        Returns:
+            bool (N): whether each vector is in the cache; float32 (N, D): the vectors, 0 for missing ones.
+        """
         vectors = np.zeros((len(keys), self._width), np.float32)
         places = self._cache.places(keys)
         kept = places != ABSENT
         try:
             vectors[kept] = self._cache.vectors(places[kept]).view(np.float32)
         except StoreError:
-            # The cache was emptied since.
+            # The cache was emptied after the places were looked up.
             kept[:] = False
         return kept, vectors
 
     def add(self, keys: Keys, vectors: Vectors) -> None:
-        """Add vectors that are not in the cache; they are written in blocks."""
+        """Add vectors that are not in the cache. They are written in blocks."""
         self._waiting.append((keys, vectors))
         if sum(len(waiting) for waiting, _ in self._waiting) >= _BLOCK:
             self.write()
 
     def write(self) -> None:
-        """Write the added vectors, as far as the cache can be written."""
+        """Write the added vectors. If the cache cannot be written, the vectors are not kept."""
         waiting, self._waiting = self._waiting, []
         if waiting:
             keys, vectors = (np.concatenate(column) for column in zip(*waiting, strict=True))
@@ -294,7 +311,7 @@ class _Store:
 
 
 _AT_ONCE: Final = 256
-"""Mentions held in memory at a time, with their inputs and those of their candidates."""
+"""Number of mentions held in memory at a time, with the inputs of the mentions and of their candidates."""
 
 
 class DualScorer:

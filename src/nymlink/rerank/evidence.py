@@ -1,4 +1,4 @@
-"""Evidence of context, document and types, and the order learned from it."""
+"""Evidence on candidates from context, document and types, and the order that is learned from the evidence."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from nymlink.rank.trees import Trees
 from nymlink.rerank.scorer import CONTEXT, CandidatePool, Floats, document_support
 
 VERSION: Final = 1
-"""Version of the evidence: an order learned from another version is refused."""
+"""Version of the evidence. An order that was learned from another version is refused."""
 
 TypeShares = Mapping[str, Mapping[str, float]]
-"""Type of a mention → semantic type of a concept → share of the right candidates of such mentions with this type.
+"""Type of a mention → semantic type of a concept → share of the right candidates of such mentions that have this
+semantic type.
 """
 
 SCORE: Final = "score"
@@ -34,7 +35,7 @@ MEANINGS: Final = "meanings"
 GUESSED: Final = "guessed"
 
 _IMPROBABLE: Final = 0.001
-"""Added to the probabilities of the ranker, so that no candidate is impossible."""
+"""Number added to the probabilities of the ranker, so that no candidate is impossible."""
 
 _SHARE: Final = "0 to 1"
 _BEHIND: Final = "-1 to 0"
@@ -66,15 +67,18 @@ EVIDENCE: Final = (
 NAMES: Final = tuple(feature.name for feature in EVIDENCE)
 
 KNOWN: Final = (RANKED, SCORE, EXACT_MATCH, "sparse", DENSE, WRITING, CONTEXT, TIED, MEANINGS, GUESSED)
-"""Evidence taken from links, in :attr:`CandidatePool.known`; the rest is computed from it."""
+"""Names of the evidence that is taken from links (:attr:`CandidatePool.known`).
+
+All other evidence is computed from it.
+"""
 
 
 def describe(pool: CandidatePool, types: TypeShares) -> Scores:
-    """Make the table: float32 (M, k, F), in the order of :data:`FEATURES`, NaN if something is not known.
+    """Make the table of evidence: float32 (M, k, F), in the order of :data:`EVIDENCE`, NaN for what is not known.
 
     Args:
         pool: M mentions with their candidates.
-        types: which types agree.
+        types: says how often concepts of a semantic type are right for mentions of a type.
     """
     valid, known = pool.valid, pool.known
     missing = np.full(valid.shape, np.nan)
@@ -83,7 +87,7 @@ def describe(pool: CandidatePool, types: TypeShares) -> Scores:
     values[RANKED] = np.log(_IMPROBABLE + chances)
     values["place"] = np.broadcast_to(np.arange(valid.shape[1]), valid.shape)
     values["share_context"] = _shares(values[CONTEXT])
-    # Without a ranker, the similarity to names of other mentions replaces it.
+    # If there is no ranker, the score of the index replaces its probability.
     surest = np.where(np.isnan(chances), known[SCORE], chances)
     values[DOCUMENT] = document_support(pool.concepts, pool.groups, np.where(valid, surest, 0))
     values[TYPE] = _type_agreement(pool, types)
@@ -99,9 +103,10 @@ def describe(pool: CandidatePool, types: TypeShares) -> Scores:
 
 
 def ranker_log_odds(pool: CandidatePool) -> Floats:
-    """Compute the log-odds of each candidate against none by the ranker: float64 (M, k), 0 without a ranker.
+    """Compute the ranker's log-odds of each candidate against "no candidate is right": float64 (M, k).
 
-    A learned order starts from them, so that few training mentions change it little.
+    Without a ranker, they are 0. A learned order starts from these log-odds, so that few training mentions change
+    the order little.
     """
     chances = np.nan_to_num(pool.known[RANKED])
     none = np.maximum(1 - chances.sum(axis=1, keepdims=True), 0)
@@ -110,7 +115,7 @@ def ranker_log_odds(pool: CandidatePool) -> Floats:
 
 
 def type_shares(pool: CandidatePool, right: Bools) -> dict[str, dict[str, float]]:
-    """Count which semantic types the right candidates of mentions have, by the type of the mention.
+    """For each type of mention, compute the shares of semantic types among right candidates.
 
     Args:
         pool: M mentions with their candidates.
@@ -133,7 +138,11 @@ def type_shares(pool: CandidatePool, right: Bools) -> dict[str, dict[str, float]
 
 
 def _type_agreement(pool: CandidatePool, types: TypeShares) -> Floats:
-    """Look the shares up: of a concept with several types the largest, NaN for mentions or concepts without."""
+    """Look up the share of each candidate: float64 (M, k).
+
+    A concept with several semantic types gets the largest of their shares. The share is NaN if the mention or the
+    concept has no type.
+    """
     rows, places = np.unique(pool.concepts, return_inverse=True)
     places = places.reshape(pool.concepts.shape)
     agreement = np.full(pool.concepts.shape, np.nan)
@@ -147,7 +156,7 @@ def _type_agreement(pool: CandidatePool, types: TypeShares) -> Floats:
 
 
 def _ahead(values: Floats, valid: Bools) -> Floats:
-    """Subtract the best of the other candidates of the mention; NaN if there is no other."""
+    """Subtract from each value the best value of the mention's other candidates; NaN if there are no others."""
     known = np.pad(_known(values, valid), ((0, 0), (0, 2)), constant_values=-np.inf)
     second, best = np.partition(known, -2, axis=1)[:, -2:].T[:, :, None]
     other = np.where(values == best, second, best)
@@ -155,7 +164,7 @@ def _ahead(values: Floats, valid: Bools) -> Floats:
 
 
 def _shares(values: Floats) -> Floats:
-    """Compute each one's share of the exponentials, NaN if it is not known."""
+    """Compute the softmax of the known values of each mention; NaN for values that are not known."""
     known = np.where(np.isnan(values), -np.inf, values)
     best = known.max(axis=1, keepdims=True, initial=-np.inf)
     exponentials = np.exp(known - np.where(np.isfinite(best), best, 0))
@@ -170,12 +179,12 @@ def _known(values: Floats, valid: Bools) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedOrder:
-    """The log-odds of the index's ranker, and trees over all evidence that correct them.
+    """An order of candidates: log-odds of the index's ranker, corrected by trees over all evidence.
 
     Attributes:
-        trees: over :data:`~nymlink.rerank.evidence.EVIDENCE`.
-        types: shares of semantic types of concepts by type of mention.
-        learned_from: description of its training data, for people.
+        trees: trees whose features are :data:`~nymlink.rerank.evidence.EVIDENCE`.
+        types: for each type of mention, the shares of semantic types of concepts.
+        learned_from: description of the training data, for people to read.
 
     Raises:
         ValueError: the trees use unknown evidence, or a share is not from 0 to 1.
@@ -193,10 +202,10 @@ class LearnedOrder:
             raise ValueError("the shares of types must be numbers from 0 to 1")
 
     def scores(self, pool: CandidatePool) -> Scores:
-        """Score candidates; 0 is the score of "no candidate is right".
+        """Score candidates. The score of "no candidate is right" is 0.
 
         Returns:
-            float32 (M, k): minus infinity without a candidate.
+            float32 (M, k): scores; minus infinity where there is no candidate.
         """
         scores = np.full(pool.concepts.shape, -np.inf, np.float32)
         if pool.valid.any():
@@ -205,13 +214,13 @@ class LearnedOrder:
         return scores
 
     def reasons(self, pool: CandidatePool, mention: int, first: int, second: int) -> tuple[Reason, ...]:
-        """List the reasons why one candidate of a mention is before another, the strongest first.
+        """List the reasons why one candidate of a mention comes before another, the strongest reason first.
 
         Args:
             pool: mentions with their candidates.
             mention: row of the mention.
             first: place of one candidate in the pool.
-            second: place of the other.
+            second: place of the other candidate.
         """
         described = describe(pool, self.types)[mention, [first, second]]
         moved = self.trees.contributions(described, len(NAMES))[:, :-1]

@@ -1,4 +1,4 @@
-"""Folders of re-rankers: opening the scorer, and reading and writing the fitted order."""
+"""Folders of re-rankers: open the scorer, and read and write the fitted order."""
 
 from __future__ import annotations
 
@@ -27,17 +27,21 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="nn.Module")
 
 _FITTED: Final = "fitted"
-"""Key of the fitted order in the manifest, replaced atomically; a new training drops it."""
+"""Key of the fitted order in the manifest. The manifest is replaced atomically.
+
+A new training removes the fitted order.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedOrder:
-    """The order learned by ``nymlink rerank fit``, with the settings of its scores.
+    """The order learned by ``nymlink rerank fit``, with the settings of the scores that it was learned from.
 
     Attributes:
-        order: of candidates by all evidence.
+        order: the order of candidates by all evidence.
         candidates: the number of candidates of a mention to re-order.
-        scores: the :func:`score_settings` of the index; ``None`` if they were not recorded.
+        scores: the :func:`score_settings` of the index that it was fitted with; ``None`` if they were not
+            recorded.
 
     Raises:
         InputError: ``candidates`` is below 1.
@@ -69,7 +73,8 @@ def score_settings(index: Index) -> dict[str, Any]:
 def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScorer:
     """Open the scorer of a folder, on the first CUDA device if there is one, else on the CPU.
 
-    Transformers run in bfloat16 if the device's hardware has it. Vectors of concepts are kept in the user's cache.
+    Transformers run in bfloat16 if the hardware of the device supports it. Vectors of concepts are kept in the
+    user's cache.
 
     Raises:
         StoreError: it is missing, damaged, or of another format version.
@@ -97,7 +102,7 @@ def read_fitted(folder: str | Path, *, refit: bool = False) -> FittedOrder | Non
 
     Args:
         folder: the re-ranker's folder.
-        refit: whether a new fit follows: then ``None`` is returned for a damaged order.
+        refit: whether a new fit follows. If so, a damaged order gives ``None`` instead of an error.
 
     Raises:
         StoreError: the re-ranker is missing, damaged, or of another format version; or the order is damaged, or of
@@ -140,8 +145,8 @@ def _on_device(model: M, device: str) -> M:
     if has_bf16(device):
         for part in model.modules():
             if isinstance(part, TorchModel):
-                # Only the transformer: vectors and scores stay float32, since scores of candidates differ by
-                # little.
+                # Convert only the transformer. Vectors and scores stay float32, since scores of candidates differ
+                # by little.
                 part.transformer.bfloat16()
     return model.to(device)
 
@@ -152,7 +157,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _kind(folder: Path) -> Any:
-    """Read the kind of a folder; ``None`` without a readable manifest, which ``read_manifest`` then reports."""
+    """Read the kind of a folder; ``None`` if its manifest cannot be read, which ``read_manifest`` then reports."""
     try:
         manifest = read_json_file(folder / MANIFEST)
     except (OSError, ValueError):

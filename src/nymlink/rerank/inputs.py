@@ -1,8 +1,8 @@
-"""Entities: a concept as a re-ranker reads it, its type and names (Le & Nguyen 2023, section 3.2.1).
+"""Inputs of re-rankers: passages (mentions in context), and entities (the type and names of a concept).
 
-Le & Nguyen (2023), section 3.2.1: ``[CLS] left [START] mention [END] right [SEP]`` and
-``[CLS] type [SEP] name 1 [SEP] name 2 … [SEP]``. A joint input is a passage followed by an entity, with one
-``[CLS]``.
+As in Le & Nguyen (2023), section 3.2.1, a passage is ``[CLS] left [START] mention [END] right [SEP]`` and an
+entity is ``[CLS] type [SEP] name 1 [SEP] name 2 … [SEP]``. A joint input is a passage followed by an entity, with
+one ``[CLS]``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Entity:
 
     Attributes:
         type: its semantic types, lower-cased; empty if the vocabulary has none.
-        names: its distinct names, lower-cased, the preferred one first; narrow and broad ones only if it has no
-            others, its id if it has no name.
+        names: its distinct names, lower-cased, the preferred name first. Narrow and broad names are used only if
+            the concept has no other names. Without any name, the id is used.
     """
 
     type: str
@@ -52,13 +52,13 @@ def entities(vocabulary: Vocabulary, rows: Iterable[int]) -> Iterator[Entity]:
 
 START: Final = "[START]"
 END: Final = "[END]"
-"""The markers before and after a mention, special tokens of a mention encoder's tokenizer."""
+"""The markers before and after a mention. They are special tokens of a mention encoder's tokenizer."""
 
 SHORTEST: Final = 16
-"""The least tokens of an input: fewer leave no room for a mention and its context."""
+"""Smallest allowed length of an input in tokens. A shorter input has no room for a mention and its context."""
 
 SHORTEST_JOINT: Final = 2 * SHORTEST
-"""The least tokens of a joint input."""
+"""Smallest allowed length of a joint input in tokens."""
 
 Ids = Sequence[int]
 PassageIds = tuple[Ids, Ids, Ids]
@@ -68,21 +68,21 @@ EntityIds = tuple[Ids, Sequence[Ids]]
 """Token ids of the type of a concept, and of each of its names."""
 
 _SHARE: Final = 8
-"""Each side of the context, and the type of an entity, may always take one eighth of the room."""
+"""One eighth of the room is reserved for each side of the context, and for the type of an entity."""
 
 _AT_ONCE: Final = 1024
-"""Passages or entities tokenised at a time; bounds the memory of their tokens before truncation."""
+"""Number of passages or entities tokenised at a time. It bounds the memory of their tokens before truncation."""
 
 T = TypeVar("T")
 
 
 class Inputs:
-    """Makes inputs of at most a number of tokens.
+    """Makes inputs that have at most a given number of tokens.
 
-    Special tokens in a text ("[END]") are tokenised as text.
+    If a text contains the name of a special token ("[END]"), the name is tokenised as text.
 
     Args:
-        tokenizer: the tokenizer of the mention encoder for passages, of the entity encoder for entities.
+        tokenizer: for passages, the tokenizer of the mention encoder; for entities, that of the entity encoder.
         length: most tokens of an input, special tokens included.
 
     Raises:
@@ -99,17 +99,17 @@ class Inputs:
         self._length = length
 
     def passages(self, given: Sequence[Passage]) -> Tokens:
-        """Make inputs of passages, the mention between markers.
+        """Make inputs of passages, with the mention between markers.
 
-        The context nearest to the mention is kept. A mention that leaves too little room for context loses its
-        middle.
+        Truncation keeps the context nearest to the mention. If the mention leaves too little room for context, the
+        middle of the mention is cut out.
         """
         return _tokens(
             self._passage(ids, room=self._length) for part in _parts(given) for ids in self.passage_ids(part)
         )
 
     def entities(self, given: Sequence[Entity]) -> Tokens:
-        """Make inputs of entities: type and names.
+        """Make inputs of entities, from their types and names.
 
         The first name is truncated to the room; further names that do not fit are left out.
         """
@@ -122,11 +122,12 @@ class Inputs:
     def joint(self, given: Iterable[tuple[PassageIds, EntityIds]]) -> Tokens:
         """Make joint inputs of a passage and an entity.
 
-        Each may take half the room and the unused rest of the other half, and is truncated as in an input of its
-        own.
+        Each of the two may take half the room, and what the other leaves of its half. Each is truncated as in an
+        input of its own.
 
         Args:
-            given: pairs of results of :meth:`passage_ids` and :meth:`entity_ids`; one may be in several pairs.
+            given: pairs of a result of :meth:`passage_ids` and a result of :meth:`entity_ids`. A result may be in
+                several pairs.
         """
         return _tokens(self._both(passage, entity) for passage, entity in given)
 
@@ -153,7 +154,7 @@ class Inputs:
         return [self._first, *left, start, *mention, end, *right, self._last]
 
     def _entity(self, ids: EntityIds, *, room: int) -> list[int]:
-        """Make the input of an entity without the first token, with a separator after the type and each name."""
+        """Make the input of an entity without the first token. A separator follows the type and each name."""
         type_ids, names = ids
         tokens = [*type_ids[: self._length // _SHARE], self._last] if type_ids else []
         for place, name in enumerate(names):
@@ -165,13 +166,13 @@ class Inputs:
         return tokens
 
     def _ids(self, texts: Iterable[str]) -> list[list[int]]:
-        # The tokenizers library rejects lone surrogates, the remains of input outside UTF-8.
+        # The tokenizers library rejects lone surrogates, which come from input that is not valid UTF-8.
         valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(valid, add_special_tokens=False)]
 
 
 def end_ids(tokenizer: Tokenizer) -> tuple[int, int]:
-    """Find the ids of the token before a text and of the one after it, which is also the separator.
+    """Find the ids of the token before a text and of the token after it. The latter is also the separator.
 
     Raises:
         InputError: the tokenizer does not put one token before a text and one after it.
@@ -187,7 +188,7 @@ def marker_ids(tokenizer: Tokenizer) -> tuple[int, int]:
     """Find the ids of the markers before and after a mention.
 
     Raises:
-        ValueError: the tokenizer does not have them.
+        ValueError: the tokenizer does not have the markers.
     """
     start, end = tokenizer.token_to_id(START), tokenizer.token_to_id(END)
     if start is None or end is None:
@@ -198,11 +199,11 @@ def marker_ids(tokenizer: Tokenizer) -> tuple[int, int]:
 def fit_context(
     left: Sequence[int], mention: Sequence[int], right: Sequence[int], *, room: int
 ) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """Truncate the context of a mention to ``room`` tokens, keeping those nearest to the mention.
+    """Truncate a mention with its context to ``room`` tokens. The tokens nearest to the mention are kept.
 
-    Each side of the context may always take an eighth of the room, and the mention the rest. A longer mention
-    loses its middle. The sides share the room left by the mention: half for each, and the unused part of one half
-    for the other.
+    An eighth of the room is reserved for each side of the context, as far as the side needs it. The mention may
+    take the rest; the middle of a longer mention is cut out. The sides share the room that the mention leaves.
+    Each side gets half of it, and what the other side leaves of its half.
 
     Returns:
         Token ids of the left context, the mention, and the right context.
@@ -222,7 +223,7 @@ def _parts(given: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def _tokens(inputs: Iterable[Sequence[int]]) -> Tokens:
-    """Collect inputs; truncated ones are not counted."""
+    """Collect inputs. Truncated inputs are not counted."""
     rows = [np.array(ids, np.int32) for ids in inputs]
     offsets = np.concatenate([[0], np.cumsum([len(ids) for ids in rows], dtype=np.int64)])
     return Tokens(np.concatenate([np.zeros(0, np.int32), *rows]), offsets, 0)

@@ -41,19 +41,21 @@ MentionStart = Literal["marker", "word"]
 class MentionModel(TorchModel):
     """Encodes a mention in its context: token ids with markers → one vector.
 
-    The vector is a mean of vectors of the last layer: with the pooling ``"cls"``, of those at the mention's start
-    and end, as in Le & Nguyen (2023); with the pooling ``"mean"``, of all from start to end, which suits a base
-    trained on means of names.
+    The vector is a mean of vectors of the last layer. With the pooling ``"cls"``, it is the mean of the two
+    vectors at the mention's start and end, as in Le & Nguyen (2023). With the pooling ``"mean"``, it is the mean
+    of all vectors from start to end. This suits a base that was trained on means over the tokens of names.
 
-    Missing markers are added to the tokenizer, with vectors of torch's random numbers: set the seed first.
+    If the tokenizer lacks the markers, they are added. Their vectors are random numbers of torch, so the caller
+    sets the seed first.
 
     Args:
-        transformer: see :class:`~nymlink.encode.model.torch_model.TorchModel`, also for the other arguments.
+        transformer: see :class:`~nymlink.encode.model.torch_model.TorchModel`, which also describes further
+            arguments.
         tokenizer: its tokenizer.
 
     Attributes:
-        mention_start: the start of a mention: the marker before it, or (``"word"``, as in the code of Le & Nguyen
-            2023) its first word piece. Its end is the marker after it.
+        mention_start: the start of a mention: with ``"marker"``, the marker before it; with ``"word"``, its first
+            word piece, as in the code of Le & Nguyen (2023). The end of a mention is the marker after it.
     """
 
     def __init__(self, transformer: PreTrainedModel, tokenizer: Tokenizer, *settings: Any, **more: Any) -> None:
@@ -87,6 +89,9 @@ class MentionModel(TorchModel):
         return (states[rows, start].float() + states[rows, end].float()) / 2
 
     def write_settings(self, folder: Path) -> None:
-        """Write everything except the weights and files for sentence-transformers, which lacks this pooling."""
+        """Write everything except the weights.
+
+        Files for sentence-transformers are not written, because that library does not have this pooling.
+        """
         self.transformer.config.save_pretrained(folder)
         save_tokenizer(self.tokenizer, folder, max_length=self.settings.max_length, special=self._special)

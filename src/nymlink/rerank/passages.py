@@ -1,8 +1,8 @@
-"""Splitting a text into sentences.
+"""Passages: mentions in the sentences of a document that have mentions.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
-Analytics 2023), section 4.2.1: abbreviations are expanded, sentences without mentions are removed, and the text is
-lower-cased.
+Analytics 2023), section 4.2.1: nymlink expands abbreviations, removes sentences without mentions, and lower-cases
+the text.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from nymlink.text.normalise import normalise
 from nymlink.text.rewriting import Replacement, Rewritten, rewrite
 
 Splitter = Callable[[str], Sequence[int]]
-"""A text → the offsets of the starts of its sentences, ascending, the first 0."""
+"""Function from a text to the offsets at which its sentences start. The offsets ascend, and the first is 0."""
 
 
 def sentence_starts(text: str) -> list[int]:
-    """Find the starts of sentences with syntok; white space between two sentences belongs to the first.
+    """Find the starts of sentences with syntok. White space between two sentences belongs to the first sentence.
 
     Raises:
         MissingExtraError: syntok is not installed.
@@ -32,8 +32,8 @@ def sentence_starts(text: str) -> list[int]:
         from syntok import segmenter
     except ImportError as error:
         raise MissingExtraError("train", purpose="splitting a text into sentences") from error
-    # Paragraph by paragraph: for a later paragraph of a whole text, syntok skips white space as long as all before
-    # it.
+    # Split each paragraph by itself. Given a whole text, syntok skips, for each later paragraph, white space as
+    # long as all the text before it.
     starts = {
         offset + sentence[0].offset
         for offset, piece in segmenter.preprocess_with_offsets(text)
@@ -47,7 +47,7 @@ DEFAULT_MAX_LENGTH: Final = 128
 """The default number of tokens of an input, as in the paper."""
 
 _CHARACTERS: Final = 8
-"""Characters of context kept on each side per token: more than a token has."""
+"""Characters of context that are kept on each side for each token of the input. Tokens are shorter than this."""
 
 Span = tuple[int, int]
 
@@ -66,16 +66,18 @@ def passages(
 ) -> tuple[Passage | None, ...]:
     """Make the passage of each mention of a document.
 
-    Mentions may overlap, because each has its own passage.
+    Mentions may overlap, because each mention has its own passage.
 
     Args:
         document: a document, with or without text.
-        max_length: most tokens of a passage for the model: each side of the context has at least as much text.
-        splitter: splits the text with expanded abbreviations, not yet lower-cased, into sentences.
+        max_length: most tokens of a passage that the model reads. Each side of the context is cut to a text that
+            is longer than this many tokens.
+        splitter: splits a text into sentences. The text has expanded abbreviations, and is not lower-cased.
 
     Returns:
-        The passage of each mention, in order; ``None`` without a usable context: the mention has no offsets, or
-        they are outside the text or at another text than the mention's, or there is no other text.
+        The passage of each mention, in order. It is ``None`` for a mention without a usable context: the mention
+        has no offsets, its offsets are outside the text, the text at its offsets is not its own, or nothing stands
+        around it.
 
     Raises:
         MissingExtraError: the splitter is not installed.
@@ -99,7 +101,7 @@ def passages(
 
 
 def _checked_span(text: str, mention: Mention) -> Span | None:
-    """Return the span of a mention if it contains the mention's text, else ``None``."""
+    """Return the span of a mention; ``None`` if the document does not have the mention's text there."""
     start, end = mention.start, mention.end
     if start is None or end is None or not 0 <= start < end <= len(text):
         return None
@@ -129,5 +131,5 @@ def _passage(text: str, start: int, end: int, window: int) -> Passage | None:
     left, right = text[max(0, start - window) : start], text[end : end + window]
     if not (left.strip() or right.strip()):
         return None
-    # Lower-case the parts, not the text, whose length can change ("İ").
+    # Lower-case the parts after cutting: lower-casing can change the length of a text ("İ").
     return Passage(left.lower(), text[start:end].lower(), right.lower())

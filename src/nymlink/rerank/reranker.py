@@ -1,4 +1,4 @@
-"""The re-ranker: it re-orders the candidates of mentions by their context."""
+"""The re-ranker, which re-orders the candidates of mentions by their context."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ from nymlink.rerank.scorer import CONTEXT, DEFAULT_CANDIDATES, CandidatePool, Co
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 RERANKED: Final = "reranked"
-"""Score part of a fitted re-ranker: probability that the candidate is right, by all evidence."""
+"""Name of the score part of a fitted re-ranker: the probability, by all evidence, that the candidate is right."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredMentions:
-    """The M mentions of a document with candidates; the parts of a composite mention count as mentions.
+    """The M mentions of a document that have candidates. The parts of a composite mention count as mentions.
 
     Attributes:
-        pool: their candidates and scores; a group is the mentions of one type.
-        links: int64 (M): the position of the link of each.
-        has_context: bool (M): whether it has a usable context. The others keep the order of the index.
+        pool: the candidates of the mentions, and their scores. The mentions of one type are a group.
+        links: int64 (M): the position of each mention's link among the links of the document.
+        has_context: bool (M): whether the mention has a usable context. The other mentions keep the order of the
+            index.
     """
 
     pool: CandidatePool
@@ -48,9 +49,10 @@ class Reranker:
     Args:
         scorer: scores candidates by context.
         vocabulary: the vocabulary of the index that gives the candidates.
-        order: the order learned from the evidence; ``None``: candidates are ordered by the context alone.
-        candidates: the number of first candidates of a mention to re-order; the rest keep the order of the index.
-        max_length: most tokens of a mention with its context for the scorer.
+        order: the order learned from the evidence; ``None`` to order candidates by the context alone.
+        candidates: the number of candidates of a mention to re-order. Later candidates keep the order of the
+            index.
+        max_length: most tokens of a mention with its context that the scorer reads.
     """
 
     def __init__(
@@ -72,19 +74,20 @@ class Reranker:
 
     @classmethod
     def load(cls, folder: str | Path, index: Index | Vocabulary, *, refit: bool = False) -> Reranker:
-        """Load a trained re-ranker, with its fitted order, if there is one.
+        """Load a trained re-ranker. If it has a fitted order, load the order too.
 
-        Without a fitted order, only the context counts, and as many candidates are re-ordered as in training. It
-        runs on the first CUDA device if there is one, else on the CPU. An order fitted to an index with other
-        scores gives a warning.
+        Without a fitted order, only the context counts, and as many candidates are re-ordered as in training. The
+        re-ranker runs on the first CUDA device if there is one, otherwise on the CPU. If the order was fitted with
+        an index whose scores are made in another way, nymlink warns.
 
         Args:
             folder: the folder.
-            index: the index that gives the candidates; or its vocabulary, without a check of its scores.
-            refit: whether a new fit follows: a damaged order is then ignored.
+            index: the index that gives the candidates, or the vocabulary of this index. With a vocabulary, there
+                is no check how the scores are made.
+            refit: whether a new fit follows. If so, a damaged order is ignored.
 
         Raises:
-            StoreError: it is missing, damaged, or of another format version.
+            StoreError: the re-ranker is missing, damaged, or of another format version.
             MissingExtraError: torch or transformers is not installed.
         """
         from nymlink.rerank.folder import open_scorer, read_fitted, score_settings
@@ -114,11 +117,11 @@ class Reranker:
         )
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
-        """Re-order the first candidates of a document's links, the most probable first.
+        """Re-order the first candidates of each link of a document. The most probable candidate then comes first.
 
-        Each re-ordered candidate gets the score part ``context``, the score of the context, and, with a fitted
-        order, :data:`RERANKED`. Its score does not change. The confidence belongs to the first candidate and is
-        dropped if another one becomes first.
+        Each re-ordered candidate gets the score part ``context``, which is the score of the context. With a fitted
+        order, it also gets the score part :data:`RERANKED`. The total score of a candidate does not change. A
+        link's confidence belongs to its first candidate; it is removed if another candidate becomes first.
 
         Links of composite mentions and of mentions without a usable context (see
         :func:`~nymlink.rerank.passages.passages`) do not change.
@@ -131,10 +134,10 @@ class Reranker:
         return self._reranked(self.score_mentions(document, links), links)
 
     def explain(self, document: Document, links: Sequence[Link]) -> list[Explanation]:
-        """Explain for each mention why its first candidate is before the second, after re-ranking.
+        """Explain for each mention why its first candidate comes before the second after re-ranking.
 
-        Arguments and errors are those of :meth:`rerank`. The explanation of a composite mention is that of its
-        first part, in the order of the index, as for mentions without a usable context.
+        Arguments and errors are those of :meth:`rerank`. For a composite mention, the candidates of its first part
+        are explained. Composite mentions and mentions without a usable context have the order of the index.
         """
         scored = self.score_mentions(document, links)
         rows = {int(scored.links[row]): row for row in np.flatnonzero(scored.has_context).tolist()}
@@ -173,13 +176,13 @@ class Reranker:
         return reranked
 
     def total_scores(self, pool: CandidatePool) -> Scores:
-        """Compute the scores that candidates are ordered by: float32 (M, k), minus infinity after the last."""
+        """Compute the scores by which candidates are ordered: float32 (M, k), minus infinity after the last."""
         if self.order is not None:
             return self.order.scores(pool)
         return np.where(pool.valid, np.nan_to_num(pool.known[CONTEXT]), -np.inf).astype(np.float32)
 
     def score_mentions(self, document: Document, links: Sequence[Link]) -> ScoredMentions:
-        """Score the first candidates of a document's mentions by context, with the evidence for their order.
+        """Score the first candidates of a document's mentions by context, and collect all other evidence.
 
         Arguments and errors are those of :meth:`rerank`.
         """
@@ -234,7 +237,7 @@ class Reranker:
 def _known(
     firsts: Sequence[Sequence[Candidate]], links: Sequence[Link], shape: tuple[int, int]
 ) -> dict[str, Floats]:
-    """Collect the known evidence on the candidates of links: float64 (M, k) each, NaN if unknown."""
+    """Collect what links say about their candidates: name of the evidence → float64 (M, k), NaN if unknown."""
     known = {name: np.full(shape, np.nan) for name in KNOWN}
     for row, (first, link) in enumerate(zip(firsts, links, strict=True)):
         for place, candidate in enumerate(first):
@@ -251,14 +254,14 @@ def _reorder(link: Link, total: Scores, parts: dict[str, Floats]) -> Link:
 
     Args:
         link: a link with at least n candidates.
-        total: float32 (n): the total scores of the first n.
-        parts: float64 (n) of each new score part, by name.
+        total: float32 (n): the total scores of the first n candidates.
+        parts: name of each new score part → float64 (n), the values of the first n candidates.
     """
     scored = []
     for place, candidate in enumerate(link.candidates[: len(total)]):
         added = {name: round(float(values[place]), 6) for name, values in parts.items()}
         scored.append(replace(candidate, parts={**candidate.parts, **added}))
-    # A stable sort: equally probable candidates stay in the order of the index.
+    # The sort is stable, so equally probable candidates stay in the order of the index.
     order = np.argsort(-total, kind="stable").tolist()
     confidence = link.confidence if order[0] == 0 else None
     candidates = (*(scored[place] for place in order), *link.candidates[len(total) :])

@@ -1,4 +1,4 @@
-"""The interface of re-rankers to scorers: mentions with candidates, and their scores."""
+"""The interface between re-rankers and scorers: mentions with candidates, and scores of the candidates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nymlink.rerank.passages import Passage
 DUAL: Final = "reranker"
 CROSS: Final = "cross-encoder"
 VERSIONS: Final = {DUAL: 2, CROSS: 2}
-"""Kind → version of its format."""
+"""Kind of re-ranker → version of the format of its folder."""
 
 
 DEFAULT_CANDIDATES: Final = 64
@@ -27,7 +27,7 @@ class ContextScorer(Protocol):
     """Scores concepts of a vocabulary as candidates of mentions in context."""
 
     def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        """Score the candidates of N mentions, larger is better: for each mention an array, float32 (candidates).
+        """Score the candidates of N mentions: an array float32 (candidates) for each. A larger score is better.
 
         Args:
             passages: the mentions in context.
@@ -39,7 +39,7 @@ class ContextScorer(Protocol):
 Floats = npt.NDArray[np.float64]
 
 CONTEXT: Final = "context"
-"""Score part of a re-ranker: the score of the context."""
+"""Name of the score part with the score of the context."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +47,14 @@ class CandidatePool:
     """M mentions with 1 to k candidates each, in the order of the index.
 
     Attributes:
-        concepts: int64 (M, k): concept rows, :data:`~nymlink.index.hits.NONE` after the last candidate.
-        known: evidence on the candidates, by name: float64 (M, k) each, NaN if unknown: ``score``, the score parts
+        concepts: int64 (M, k): concept rows. :data:`~nymlink.index.hits.NONE` fills the places after the last
+            candidate.
+        known: name of the evidence → float64 (M, k), NaN if unknown. The evidence is ``score``, the score parts
             (including ``ranked``), and :data:`CONTEXT`.
-        groups: int64 (M): the group of each mention: the mentions of one type in one document, which are evidence
-            for each other.
-        mention_types: the type of each mention; "" for none.
-        concept_types: the semantic types of each concept row that has any.
+        groups: int64 (M): the group of each mention. The mentions of one type in one document are a group, and are
+            evidence for each other.
+        mention_types: the type of each mention; "" if it has none.
+        concept_types: concept row → its semantic types; only for concepts that have types.
     """
 
     concepts: Ints
@@ -70,7 +71,7 @@ class CandidatePool:
 
     @classmethod
     def joined(cls, pools: Sequence[CandidatePool]) -> CandidatePool:
-        """Join pools of different documents; mentions of different pools stay in different groups."""
+        """Join pools of different documents. Mentions of different pools stay in different groups."""
         width = max(pool.concepts.shape[1] for pool in pools)
         starts = np.cumsum([0, *(pool.groups.max(initial=-1) + 1 for pool in pools[:-1])])
 
@@ -99,7 +100,7 @@ class CandidatePool:
 
 
 def document_support(concepts: Ints, groups: Ints, chances: Floats) -> Floats:
-    """Find the highest chance that another mention of the group gives to each candidate's concept.
+    """For each candidate, find the highest chance that another mention of the group gives to its concept.
 
     Args:
         concepts: int64 (M, k): concept rows.
@@ -112,7 +113,8 @@ def document_support(concepts: Ints, groups: Ints, chances: Floats) -> Floats:
     real = concepts != NONE
     own, values = concepts[real], chances[real]
     keys = groups[np.nonzero(real)[0]] * (own.max(initial=0) + 1) + own
-    # The two highest values of each concept in a group: the second supports the mention with the highest.
+    # Find the two highest values of each concept in a group. The mention with the highest value gets the second
+    # highest.
     order = np.lexsort((-values, keys))
     keys, values = keys[order], values[order]
     first = np.diff(keys, prepend=-1) != 0

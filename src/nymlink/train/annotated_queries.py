@@ -18,7 +18,13 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedQuery:
-    """A mention's text, prepared as for a search; the corpus's gold ids; rows of the gold concepts."""
+    """An annotated mention as a query.
+
+    Attributes:
+        query: the mention's text, prepared as for a search.
+        concept_ids: the gold ids of the corpus.
+        concepts: rows of the gold concepts in the vocabulary.
+    """
 
     query: str
     concept_ids: tuple[str, ...]
@@ -30,13 +36,14 @@ def annotated_queries(
 ) -> Iterator[AnnotatedQuery]:
     """Prepare the mentions with a gold concept in the vocabulary.
 
-    A repeated query with the same gold ids counts once, as in the training of BioSyn. Composite mentions are left
-    out if they can be split, since no annotation says which part has which id; else they have all their concepts.
+    A repeated query with the same gold ids counts once, as in the training of BioSyn. A composite mention that can
+    be split is left out, since no annotation says which part has which id. A composite mention that cannot be
+    split becomes a query with all its concepts.
 
     Args:
         vocabulary: vocabulary of the concepts.
         corpora: corpora of the mentions.
-        types: mentions of these types only; all if empty.
+        types: prepare mentions of these types only; all if empty.
     """
     resolver = GoldResolver(vocabulary)
     distinct = dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Approximate search with faiss: graphs and IVF indexes, and the number of cells that a search probes.
+"""Approximate search with faiss: graphs (HNSW), and IVF-PQ indexes with the number of cells that a search probes.
 
 HNSW: Malkov & Yashunin, "Efficient and Robust Approximate Nearest Neighbor Search Using Hierarchical Navigable
 Small World Graphs" (TPAMI 2020). IVF and PQ: Jégou, Douze & Schmid, "Product Quantization for Nearest Neighbor
@@ -22,42 +22,55 @@ from nymlink.index.dense.exact import nearest
 from nymlink.index.hits import Rows
 
 PROBED: Final = 8
-"""Fewest probed cells, if there are so many."""
+"""Smallest number of cells that a search probes, if the index has so many."""
 
 _TARGET: Final = 0.975
-"""Recall to reach."""
+"""Recall that the number of probed cells should reach."""
 
 _MOVED: Final = 2.0
-"""Length of the noise added to the unit vector of a name to make a query of cosine 0.45 with it. Mentions are
-farther from their neighbours than names: in 128 of the 536 cells of MEDIC 97.6 % of the neighbours of names are
-found, 96.6 % of mentions, and 97.1 % of names with noise; in 128 of the 2,000 cells of a million names 99.9, 97.6
-and 96.4 %.
+"""Length of the noise that is added to the unit vector of a name to make a query.
+
+The cosine of the query with the name is 0.45.
+
+Mentions are farther from their neighbours than names are. With 128 of the 536 cells of MEDIC, a search finds 97.6
+% of the neighbours of names, 96.6 % of those of mentions, and 97.1 % of those of names with noise. With 128 of the
+2,000 cells of a million names, it finds 99.9, 97.6 and 96.4 %.
 """
 
 _GAIN: Final = 0.002
-"""Smallest gain of recall by twice the cells; below it, the codes lose neighbours, not the cells."""
+"""Smallest gain of recall that makes it worth to double the cells.
+
+If the gain is smaller, neighbours are missed because of the codes, not because of the cells.
+"""
 
 NEIGHBOURS: Final = 20
-"""Neighbours of each sampled vector."""
+"""Number of neighbours searched for each sampled vector."""
 
 _PROBED_SAMPLE: Final = 256
-"""Sampled vectors: the standard error of recall is about half a percent or less."""
+"""Number of sampled vectors. The standard error of recall is then about half a percent or less."""
 
 _PROBING_SEED: Final = 1
-"""Differs from the seed of :meth:`nymlink.index.dense.dense_search.DenseSearch.recall`, which measures the result.
+"""Seed of the sample.
+
+It differs from the seed of :meth:`nymlink.index.dense.dense_search.DenseSearch.recall`, so that the result is
+measured on other names.
 """
 
 
 def fewest_probes(search: Callable[[Vectors, int], Rows], vectors: HalfVectors, *, cells: int) -> int:
-    """Find the fewest cells, by doubling, with which a search finds enough of the nearest vectors.
+    """Find how many cells a search must probe to find enough of the nearest vectors.
+
+    The number is doubled step by step.
 
     Args:
-        search: finds entries of queries, float32 (Q, D), in a number of cells: int32 (Q, any).
-        vectors: float16 (E, D): the searched vectors. All are compared with the sample, a block at a time.
-        cells: number of all cells.
+        search: function that is given queries, float32 (Q, D), and a number of cells to probe. It returns the rows
+            of the entries found, int32 (Q, any).
+        vectors: float16 (E, D): the searched vectors. To know the nearest ones, all are compared with the sample,
+            a block at a time.
+        cells: number of cells of the index.
 
     Returns:
-        A number of cells, at most all.
+        The number of cells to probe, at most ``cells``.
     """
     count = len(vectors)
     draw = np.random.default_rng(_PROBING_SEED)
@@ -81,40 +94,50 @@ EXACT_NEIGHBOURS: Final = "exact"
 """Kind of dense search that always finds the nearest entries, without faiss."""
 
 MOST_EXACT: Final = 1_000_000
-"""Entries that exact search compares in some thirty milliseconds per query; above, approximate search is better.
+"""Number of entries up to which exact search is recommended.
+
+It takes some thirty milliseconds per query for so many entries.
 """
 
 MARGIN: Final = 16
-"""Entries fetched beyond k: their vectors in float32 decide the final order."""
+"""Number of entries fetched beyond k.
+
+The cosines of all fetched entries are then computed in float32, and decide the order.
+"""
 
 _LINKS: Final = 32
-"""HNSW: links of each entry (M)."""
+"""HNSW: number of links of each entry (M)."""
 
 _EF: Final = 128
 """HNSW: size of the candidate list in building (efConstruction) and in searching (efSearch)."""
 
 _REFINED: Final = 4
-"""IVF-PQ: entries fetched per wanted one. Their distances are approximate; exact vectors decide."""
+"""IVF-PQ: number of entries fetched for each wanted entry.
+
+Their distances are approximate, so the exact vectors decide which are the best.
+"""
 
 _FEWEST: Final = 256
-"""IVF-PQ: fewest vectors for training."""
+"""IVF-PQ: smallest number of vectors for training."""
 
 _TRAINING: Final = 40
-"""IVF-PQ: training vectors for each cell centre."""
+"""IVF-PQ: number of training vectors for each cell centre."""
 
 _ROUNDS: Final = 10
 """IVF-PQ: rounds of k-means."""
 
 _PART: Final = 2
-"""IVF-PQ: coordinates per code of 4 bits. A code of 8 bits for four coordinates takes as much room and is slower
-to compare: 4-bit codes are looked up in registers (André, Kermarrec & Le Scouarnec 2017).
+"""IVF-PQ: number of coordinates for each code of 4 bits.
+
+A code of 8 bits for four coordinates would take the same room, but comparing it is slower: 4-bit codes are looked
+up in registers (André, Kermarrec & Le Scouarnec 2017).
 """
 
 _ADDED: Final = 1 << 14
-"""Vectors converted to float32 and added at a time."""
+"""Number of vectors converted to float32 and added at a time."""
 
 _SAMPLE: Final = 1 << 14
-"""IVF-PQ: most vectors for training."""
+"""IVF-PQ: number of vectors for training, or more if there are many cells."""
 
 _SEED: Final = 0
 
@@ -122,12 +145,12 @@ _SEED: Final = 0
 class FaissIndex:
     """A faiss index over the vectors of entries: a :class:`~nymlink.index.stores.vector_store.Store`.
 
-    faiss is imported when it is first needed. A graph built by several threads differs a little each time; a built
-    graph always gives the same hits for the same query.
+    faiss is imported when it is first needed. A graph is built by several threads, so it differs a little each
+    time it is built. Once built, it always gives the same hits for the same query.
 
     Args:
         kind: one of :data:`KINDS`.
-        index: the faiss index, or its file.
+        index: the faiss index, or the path of its file.
         count: number of its entries.
     """
 
@@ -159,19 +182,19 @@ class FaissIndex:
             index.add(vectors[start : start + _ADDED].astype(np.float32))
         built = cls(kind, index, len(vectors))
         if kind == "ivf-pq":
-            # faiss stores the setting in its file.
+            # faiss stores this number in the file of the index.
             index.nprobe = fewest_probes(built._search_cells, vectors, cells=index.nlist)
         return built
 
     def search(self, queries: Vectors, k: int) -> Rows:
-        """Find approximately the nearest entries of each query, in no defined order.
+        """Find entries near each query, in no defined order. Some of the nearest entries may be missing.
 
         Args:
             queries: float32 (Q, D).
             k: number of entries of a query.
 
         Returns:
-            int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` if there are fewer.
+            int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` fills the places if there are fewer.
 
         Raises:
             MissingExtraError: faiss is not installed.
@@ -184,7 +207,10 @@ class FaissIndex:
         return np.asarray(rows, np.int32)
 
     def _search_cells(self, queries: Vectors, probes: int, *, k: int = NEIGHBOURS + MARGIN) -> Rows:
-        """Find entries in a number of cells, several per wanted entry."""
+        """Find entries near each query in the ``probes`` nearest cells.
+
+        Several entries are fetched for each wanted entry.
+        """
         settings = _faiss().SearchParametersIVF(nprobe=probes)
         fetched = min(k * _REFINED, max(self._count, k))
         _, rows = self._index.search(np.ascontiguousarray(queries), fetched, params=settings)
@@ -203,7 +229,7 @@ class FaissIndex:
 
     @classmethod
     def load(cls, directory: Path, kind: str, count: int) -> FaissIndex:
-        """Open the index of a directory; it is read when it is first searched.
+        """Open the index of a directory. Its file is read at the first search.
 
         Raises:
             ValueError: there is no such kind.
@@ -225,13 +251,13 @@ class FaissIndex:
                 f"holds {index.ntotal} vectors, not {self._count}: build the index again", path=self._source
             )
         if self.kind == "ivf-pq" and index.nprobe < min(PROBED, index.nlist):
-            # With another number, recall would be close to zero.
+            # With fewer probed cells, recall would be close to zero.
             raise StoreError("does not say how many cells to probe: build the index again", path=self._source)
         return index
 
 
 def check_kind(kind: str, *, count: int | None = None) -> None:
-    """Check that a kind of dense search is available, before anything is encoded for it.
+    """Check that a kind of dense search is available. An index does this before it encodes names.
 
     Args:
         kind: ``"exact"``, or one of :data:`KINDS`.
@@ -266,13 +292,13 @@ def _hnsw(faiss: Any, vectors: HalfVectors) -> Any:
 
 
 def _ivf_pq(faiss: Any, vectors: HalfVectors) -> Any:
-    """Train an IVF-PQ index: four bits for every two coordinates of a vector."""
+    """Train an IVF-PQ index, which stores four bits for every two coordinates of a vector."""
     count, width = vectors.shape
     cells = max(1, min(2 * int(count**0.5), count // _TRAINING))
     parts = next(parts for parts in range(max(width // _PART, 1), 0, -1) if width % parts == 0)
     index = faiss.index_factory(width, f"IVF{cells},PQ{parts}x4fsr", faiss.METRIC_INNER_PRODUCT)
     for learning in (index.cp, index.pq.cp):
-        # Without these limits faiss warns of small vocabularies on standard error.
+        # Without these limits, faiss writes warnings to standard error if the vocabulary is small.
         learning.min_points_per_centroid, learning.max_points_per_centroid = 1, max(_TRAINING, _FEWEST)
         learning.niter = _ROUNDS
     wanted = min(count, max(_TRAINING * cells, _SAMPLE))
@@ -284,4 +310,4 @@ def _ivf_pq(faiss: Any, vectors: HalfVectors) -> Any:
 KINDS: Final[Mapping[str, Callable[[Any, HalfVectors], Any]]] = MappingProxyType(
     {"hnsw": _hnsw, "ivf-pq": _ivf_pq}
 )
-"""Kind → function that makes an empty index, trained if necessary."""
+"""Kind → function that makes an index without entries. The index is trained if its kind needs training."""

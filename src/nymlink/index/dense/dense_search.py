@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from nymlink.encode.cached_vectors import EmbeddingCache
 
 _ENCODED: Final = 1 << 16
-"""Entries encoded at a time: their float32 vectors take at most 100 MB."""
+"""Number of entries encoded at a time. Their float32 vectors take at most 100 MB."""
 
 _SCORED: Final = 1 << 13
-"""Entries scored at a time; bounds the memory for queries compared with most entries."""
+"""Number of entries scored at a time. It bounds the memory if a query is compared with most entries."""
 
 _FILE: Final = "vectors"
 
@@ -48,19 +48,19 @@ class NameEncoder(Protocol):
     def encode(
         self, names: Sequence[str], *, cache: EmbeddingCache | None = None, progress: bool = False
     ) -> Vectors:
-        """Encode N names as unit vectors, float32 (N, D), through the cache if given."""
+        """Encode N names as unit vectors: float32 (N, D). Vectors that the cache has are taken from it."""
         ...
 
 
 class DenseSearch:
-    """Search by the cosine of vectors, exactly or with a store.
+    """Search by the cosine of vectors: exact search, or search with a store.
 
     Args:
         entries: E entries.
-        encoder: encodes queries; the same as for the entries.
+        encoder: encodes queries. It is the encoder that encoded the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
         store: finds candidates near a vector; if ``None``, all vectors are compared.
-        int8_codes: of the vectors, for faster comparison.
+        int8_codes: codes of the vectors, which make comparing all vectors faster.
         allowed: bool (E): the entries to find; ``None`` for all.
     """
 
@@ -100,11 +100,11 @@ class DenseSearch:
         Args:
             entries: E entries.
             encoder: encodes them and, later, queries.
-            directory: a new directory for the search, written as by :meth:`save`, but with one block of vectors in
-                memory at a time. If ``None``, all is in memory.
+            directory: a new directory for the search, with the same files as :meth:`save` writes. Only one block
+                of vectors is in memory at a time. If ``None``, the whole search is in memory.
             kind: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
-            store: server for a copy of the vectors and their search.
-            cache: holds earlier vectors, and receives new ones.
+            store: address of a server that keeps a copy of the vectors and searches them; ``None`` for no server.
+            cache: cache of vectors, which is read and extended.
             progress: show progress when standard error is a terminal.
 
         Raises:
@@ -148,7 +148,10 @@ class DenseSearch:
         return hits
 
     def search_vectors(self, vectors: Vectors, k: int) -> Hits:
-        """Find the k entries of highest cosine with each vector, float32 (Q, D); none for a vector of zeros."""
+        """Find the k entries of highest cosine with each vector, float32 (Q, D).
+
+        A vector of zeros finds no entry.
+        """
         blocks = [
             self._search_block(vectors[start : start + QUERIES], k) for start in range(0, len(vectors), QUERIES)
         ]
@@ -189,12 +192,12 @@ class DenseSearch:
         return rows
 
     def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
-        """Measure recall@k on names of the index: the share of their true k nearest neighbours found.
+        """Measure recall@k on sampled names of the index: how many of their true k nearest neighbours are found.
 
         Args:
             k: number of neighbours, without the name itself.
             names: number of sampled names.
-            seed: of the sample.
+            seed: seed of the sample.
         """
         count = len(self.vectors)
         drawn = np.random.default_rng(seed).choice(count, min(names, count), replace=False).astype(np.int32)
@@ -215,13 +218,13 @@ class DenseSearch:
         return scores
 
     def _cosines(self, vectors: Vectors, query_numbers: QueryNumbers, rows: Rows) -> Scores:
-        """Compute the cosine of each entry with the vector of its number, float32 (n); numbers ascend."""
+        """Compute the cosine of each pair of a vector and an entry: float32 (n). ``query_numbers`` must ascend."""
         scores = np.zeros(len(rows), np.float32)
         bounds = np.searchsorted(query_numbers, np.arange(len(vectors) + 1)).tolist()
         for vector, (start, end) in zip(vectors, pairwise(bounds), strict=True):
             for first in range(start, end, _SCORED):
                 block = slice(first, min(first + _SCORED, end))
-                # Not a matrix product: its rounding depends on the number of rows.
+                # Do not use a matrix product: its rounding depends on the number of rows.
                 scores[block] = np.einsum("rd,d->r", as_float32(self.vectors[rows[block]]), vector)
         # Rounding to float16 may make a vector a little longer than 1.
         return np.minimum(scores, 1, out=scores)
@@ -229,9 +232,10 @@ class DenseSearch:
     def vectors_of(self, queries: Sequence[str]) -> Vectors:
         """Encode queries: float32 (Q, D).
 
-        The vectors of the last search are kept for the scoring of other searches' hits, which follows at once.
+        The vectors of the last search are kept, because the hits of other searches are scored with the same
+        queries right after it.
         """
-        # Read once: another thread may search at the same time.
+        # Read the attribute once, because another thread may search at the same time.
         vector_of = self._last
         if any(query not in vector_of for query in queries):
             vector_of = self._encode_distinct(list(dict.fromkeys(queries)))
@@ -240,7 +244,7 @@ class DenseSearch:
         return np.array([vector_of[query] for query in queries], np.float32).reshape(-1, width)
 
     def _encode_distinct(self, distinct: Sequence[str]) -> dict[str, Vectors]:
-        """Encode distinct texts; names of entries, in any order of their words, already have vectors."""
+        """Encode distinct texts. Names of entries, in any stored order of their words, already have vectors."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
         stored = {text: _inverse(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
@@ -280,10 +284,10 @@ class DenseSearch:
             store: server that searches the vectors.
 
         Raises:
-            OSError: its file is missing.
+            OSError: a file of the search is missing.
             ValueError: the vectors do not fit the entries or the encoder, or there is no such kind.
         """
-        # faiss or a server selects single rows of the vectors.
+        # With faiss or a server, single rows of the vectors are read.
         vectors = map_array(directory, _FILE, scattered=store is not None or kind != EXACT_NEIGHBOURS)
         if vectors.dtype != np.float16 or vectors.shape != (len(entries), encoder.width):
             raise ValueError(
@@ -297,10 +301,10 @@ class DenseSearch:
 
 
 def _inverse(vector: Vectors) -> Vectors:
-    """Scale a stored vector so that its product with the stored one is 1; zeros stay.
+    """Scale a stored vector so that its product with the stored vector is 1. A vector of zeros stays.
 
-    Rounding to float16 changed its length a little; with the scaling, an entry scores 1 for its own name. The
-    order of entries does not change.
+    Rounding to float16 has changed the length of the stored vector a little. With the scaling, an entry scores 1
+    for its own name, and the order of entries stays the same.
     """
     square = float(np.dot(vector, vector))
     return vector / np.float32(square) if square else vector
@@ -309,10 +313,10 @@ def _inverse(vector: Vectors) -> Vectors:
 def _encode_blocks(
     entries: Entries, encoder: NameEncoder, cache: EmbeddingCache | None, *, progress: bool
 ) -> Iterator[HalfVectors]:
-    """Encode all entries, yielding float16 vectors block by block; warn once of names that were cut."""
+    """Encode all entries, and yield their float16 vectors block by block. Warn once if names were truncated."""
     truncation = TruncationCounts()
     starts = range(0, len(entries), _ENCODED)
-    # The encoder shows the progress within a block.
+    # The encoder itself shows the progress within a block.
     for start in track(starts, "blocks of names", shown=progress and len(starts) > 1):
         names = entries.texts[start : start + _ENCODED].to_pylist()
         with truncation.collected():

@@ -1,12 +1,13 @@
 """Exact search for the nearest vectors.
 
-A vector v is rounded to v' = s c, whole numbers c times one step s, and a query q to q'. The inner product of the
-rounded vectors, computed with whole numbers, differs from the exact one by at most
+A vector v is rounded to v' = s c, where c are whole numbers and s is a step. A query q is rounded to q' in the
+same way. The inner product of the rounded vectors is computed with whole numbers. It differs from the exact inner
+product by at most
 
     |q · v - q' · v'| = |(q - q') · v' + q · (v - v')| ≤ |q - q'| |v'| + |q| |v - v'|
 
-(Cauchy-Schwarz inequality), about 0.03 for unit vectors of width 384. So only some hundred of many entries can be
-among the best, and only their exact vectors are compared.
+(Cauchy-Schwarz inequality), which is about 0.03 for unit vectors of width 384. So only some hundred entries can be
+among the best, and exact inner products are computed for these entries only.
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ StoredVectors = HalfVectors | Vectors
 
 _QUERIES: Final = 512
 _VECTORS: Final = 8192
-"""A block of similarities is 512 × 8,192 float32, 16 MB: small beside the vectors."""
+"""Numbers of queries and of vectors compared at a time.
+
+Their similarities are 512 × 8,192 float32, 16 MB, which is little compared with the vectors.
+"""
 
 
 def nearest(queries: Vectors, vectors: StoredVectors, k: int, among: Rows | None = None) -> Hits:
-    """Find the k vectors of largest inner product with each query, best first; ties by ascending row.
+    """Find the k vectors of largest inner product with each query, the best first.
 
-    The whole similarity matrix is never made: each block keeps only scores above the k-th best so far. Stored
-    vectors are read once for every 512 queries, from the mapped file, and converted to float32 a block at a time.
+    Ties are in ascending order of rows.
+
+    The whole matrix of similarities is never in memory. From each block of vectors, only scores above the k-th
+    best so far are kept. For every 512 queries, the stored vectors are read once from the mapped file, and
+    converted to float32 a block at a time.
 
     Args:
         queries: float32 (Q, D).
@@ -68,7 +75,7 @@ def _nearest(queries: Vectors, vectors: StoredVectors, k: int, among: Rows | Non
         block = as_float32(vectors[compared if among is None else among[compared]])
         products = queries @ block.T
         if start == 0 and len(block) > k:
-            # The first block has no k-th best score yet.
+            # In the first block, the k-th best score is not known yet.
             kth_best = np.partition(products, -k, axis=1)[:, -k, None]
             better = np.flatnonzero(products >= kth_best)
         else:
@@ -89,7 +96,7 @@ def _insert(
         rows: int32 (Q, k): the best rows so far, best first.
         scores: float32 (Q, k): their scores.
         query: int (n), ascending: the query of each new row.
-        new_rows: int (n), all larger than the rows so far.
+        new_rows: int (n): the new rows, all larger than the rows so far.
         new_scores: float32 (n): their scores.
     """
     if not len(query):
@@ -104,15 +111,17 @@ def _insert(
     column = k + np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
     all_scores[line, column] = new_scores
     all_rows[line, column] = new_rows
-    # Stable: of equal scores, the smaller rows are in earlier columns.
+    # The sort is stable, and smaller rows are in earlier columns. So equal scores are in ascending order of rows.
     order = np.argsort(-all_scores, axis=1, kind="stable")[:, :k]
     rows[changed] = np.take_along_axis(all_rows, order, 1)
     scores[changed] = np.take_along_axis(all_scores, order, 1)
 
 
 LARGEST_LEFT: Final = 63
-"""Largest absolute value of the left matrix. Some processors add pairs of products in 16 bits: at most about
-127 · 127 · 2, and 64 is added to the left values.
+"""Largest absolute value in the left matrix.
+
+Some processors add pairs of products in 16 bits, which holds at most about 127 · 127 · 2. The limit is 63, because
+64 is added to the left values.
 """
 
 _GRAPH: Final = bytes.fromhex(
@@ -120,8 +129,9 @@ _GRAPH: Final = bytes.fromhex(
     "65726f5a150a016112100a0e0802120a0a031201710a031201645a150a016212100a0e0803120a0a031201640a0312016562150a016312"
     "100a0e0806120a0a031201710a0312016542040a00100a"
 )
-"""An ONNX model of one node, MatMulInteger: (a - 64) b. It is stored because making it needs the onnx package; a
-test makes it again.
+"""An ONNX model with one node, MatMulInteger, which computes (a - 64) b.
+
+Its bytes are stored here because making it needs the onnx package. A test makes it again and compares.
 """
 
 
@@ -129,8 +139,8 @@ def product(left: npt.NDArray[np.int8], right: npt.NDArray[np.int8]) -> npt.NDAr
     """Multiply two matrices, exactly.
 
     Args:
-        left: int8 (Q, D), no absolute value above :data:`LARGEST_LEFT`.
-        right: int8 (D, E), no value below -127.
+        left: int8 (Q, D). No absolute value may be above :data:`LARGEST_LEFT`.
+        right: int8 (D, E). No value may be below -127.
 
     Returns:
         int32 (Q, E).
@@ -143,9 +153,9 @@ def product(left: npt.NDArray[np.int8], right: npt.NDArray[np.int8]) -> npt.NDAr
 
 @cache
 def is_exact() -> bool:
-    """Test once whether the product is exact on this processor, with the largest allowed values.
+    """Test whether :func:`product` is exact on this processor with the largest allowed values. The test runs once.
 
-    Processors have different instructions for it, and a wrong product would lose entries without an error.
+    Processors have different instructions for this product. A wrong product would lose entries without an error.
     """
     draw = np.random.default_rng(0)
     left = draw.choice(np.array([-LARGEST_LEFT, LARGEST_LEFT], np.int8), (67, 389))
@@ -161,23 +171,30 @@ def _session() -> InferenceSession:
 
 _ENTRIES: Final = 1 << 16
 QUERIES: Final = 1 << 7
-"""A block of products is at most 128 × 65,536 int32, 32 MB. For few queries, fewer and larger blocks are faster.
+"""Largest numbers of entries and of queries in a block. A block of products is at most 128 × 65,536 int32, 32 MB.
+
+For few queries, a small number of large blocks is faster.
 """
 
 _AT_ONCE: Final = 1 << 13
-"""Vectors quantised at a time."""
+"""Number of vectors quantised at a time."""
 
 _GROUP: Final = 16
-"""Entries per group. The highest product of a group is compared first; in most groups it is too low."""
+"""Number of entries in a group. The highest product of a group is checked first.
+
+In most groups it is too low, so that the other products need no check.
+"""
 
 _SHARE: Final = 64
-"""Limit of entries in view: if more than one in so many can be among the best, comparing all vectors is faster."""
+"""If more than one in so many entries can be among the best, comparing all exact vectors is faster."""
 
 _LARGEST: Final = 127
 
 _ROUNDING: Final = 6e-4
-"""Bound of half of the differences that count as equal, and of rounding errors: cosines above 1 count as 1, and
-the vectors of an entry and of a query for it may each be longer than 1 by 1/2048.
+"""Allowance for rounding.
+
+It bounds half of the difference of scores that count as equal, and rounding errors: cosines above 1 count as 1,
+and the vectors of an entry and of a query may each be longer than 1 by 1/2048.
 """
 
 _LOWEST: Final = np.iinfo(np.int32).min
@@ -189,10 +206,10 @@ class Int8Codes:
     """The int8 codes of the vectors of E entries.
 
     Args:
-        codes: int8 (E · D): blocks of 65,536 entries, one after the other, each stored by coordinate: all first
-            coordinates, then all second ones, and so on.
-        bounds: float32 (3): the step s, the length of the longest v', and that of the longest v - v'.
-        width: D.
+        codes: int8 (E · D): blocks of 65,536 entries, one after the other. Within a block, the first coordinates
+            of all entries come first, then the second coordinates, and so on.
+        bounds: float32 (3): the step s, the largest length of a v', and the largest length of a v - v'.
+        width: D, the width of a vector.
 
     Raises:
         ValueError: codes or bounds are of another type or size.
@@ -222,7 +239,10 @@ class Int8Codes:
 
     @classmethod
     def write(cls, directory: Path, vectors: HalfVectors) -> Self:
-        """Quantise unit vectors, float16 (E, D), to the files of :meth:`save`, one block in memory at a time."""
+        """Quantise unit vectors, float16 (E, D), and write the files of :meth:`save`.
+
+        Only one block of vectors is in memory at a time.
+        """
         quantiser = _Quantiser(vectors)
         save_blocks(directory, "codes", quantiser.blocks(), dtype=np.int8, shape=(vectors.size,))
         save_array(directory, "code_bounds", quantiser.bounds)
@@ -234,19 +254,21 @@ class Int8Codes:
         """Select all entries that may be among the k of largest inner product with a query, ties included.
 
         Args:
-            queries: float32 (Q, D), about of unit length; at most :data:`QUERIES` at a time, to bound memory.
+            queries: float32 (Q, D), of about unit length. There may be at most :data:`QUERIES`, which bounds
+                memory.
             k: at least 1.
             allowed: bool (E): the entries to select from; ``None`` for all.
 
         Returns:
-            Numbers of queries, int64 (n), ascending, and rows of entries, int32 (n); ``None`` if comparing all
-            entries is faster.
+            Pairs of a query and an entry: numbers of queries, int64 (n), ascending; rows of entries, int32 (n).
+            ``None`` if comparing all exact vectors is faster.
         """
         entries = self._codes.size // max(self._width, 1)
         if k > entries // _GROUP or not is_exact():
             return None
         query_codes, slack = self._quantise_queries(queries)
-        # The k highest group maxima of each query: at least k entries have products as high as the lowest of them.
+        # Keep the k highest maxima of groups for each query. At least k entries have products as high as the
+        # lowest of these maxima.
         best_maxima = np.full((len(queries), k), _LOWEST, np.int32)
         selected: list[tuple[QueryNumbers, Rows, npt.NDArray[np.int32]]] = []
         count = 0
@@ -266,7 +288,7 @@ class Int8Codes:
             rows = (first + place * groups.shape[2] + group[pair]).astype(np.int32)
             selected.append((query[pair], rows, products_in_group[pair, place]))
         query_numbers, rows, products = (np.concatenate(column) for column in zip(*selected, strict=True))
-        # The bounds rose with every block, so early selections may be below the last bound.
+        # The bound rises with every block, so entries selected early may be below the last bound.
         kept = np.flatnonzero(products >= lowest[query_numbers])
         order = kept[np.argsort(query_numbers[kept], kind="stable")]
         return query_numbers[order], rows[order]
@@ -274,7 +296,8 @@ class Int8Codes:
     def _quantise_queries(self, queries: Vectors) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
         """Quantise queries: codes, int8 (Q, D), and slack, int64 (Q).
 
-        The slack is the largest difference of two products with the opposite order of the exact ones.
+        The slack bounds rounding: if one product of a query is larger than another by more than the slack, the
+        exact inner product is larger too.
         """
         step, longest, longest_error = self._bounds.astype(np.float64)
         steps = np.abs(queries).max(axis=1, keepdims=True).astype(np.float64) / LARGEST_LEFT
@@ -283,15 +306,15 @@ class Int8Codes:
         error = np.linalg.norm(queries - codes * steps, axis=1) * longest
         length = np.linalg.norm(queries.astype(np.float64), axis=1)
         error += length * (longest_error + _ROUNDING)
-        # Twice, because both products have an error.
+        # The error counts twice, because both compared products have an error.
         return codes.astype(np.int8), np.ceil(2 * error / (steps[:, 0] * step)).astype(np.int64)
 
     def _products(
         self, query_codes: npt.NDArray[np.int8], first: int, last: int, allowed: Bools | None
     ) -> npt.NDArray[np.int32]:
-        """Multiply queries with a block of entries: int32 (Q, 16, G), one column per group, padded.
+        """Multiply queries with a block of entries: int32 (Q, 16, G).
 
-        The products of entries that are not allowed are lower than any other.
+        The last axis is the group. Missing entries, and those not allowed, have the lowest value.
         """
         codes = self._codes[first * self._width : last * self._width].reshape(self._width, -1)
         products = product(query_codes, codes)
@@ -323,7 +346,7 @@ class Int8Codes:
 
 
 class _Quantiser:
-    """Quantise vectors block by block; ``bounds`` are complete after the last block."""
+    """Quantises vectors block by block. ``bounds`` is complete after the last block."""
 
     def __init__(self, vectors: HalfVectors) -> None:
         self._vectors = vectors
@@ -340,7 +363,10 @@ class _Quantiser:
             yield codes
 
     def _quantise(self, vectors: Vectors) -> Vectors:
-        """Round vectors to whole numbers of steps, (n, D), and raise the bounds to theirs."""
+        """Round vectors to whole numbers of steps: (n, D).
+
+        Raise the bounds if these vectors have larger lengths.
+        """
         codes: Vectors = np.rint(vectors / self.bounds[0])
         rounded = codes * self.bounds[0]
         lengths = [np.linalg.norm(one, axis=1).max() for one in (rounded, vectors - rounded)]

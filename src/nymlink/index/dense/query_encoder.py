@@ -1,4 +1,4 @@
-"""The encoder of an index: its record, and loading it at the first query."""
+"""The encoder of an index: its record, and the encoder of queries, which is loaded at the first query."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EncoderRecord:
-    """Identity and settings of the encoder that an index was built with.
+    """Identity and settings of the encoder with which an index was built.
 
     Attributes:
-        name: its folder, or a model on the Hugging Face hub; ``None`` if unknown.
+        name: its folder, or the name of a model on the Hugging Face hub; ``None`` if unknown.
         width: length of a vector.
         fingerprint: see :attr:`nymlink.encode.encoder.Encoder.fingerprint`.
         pooling: its pooling.
-        max_length: most tokens of a name; longer ones were cut.
-        precision: of its network; ``None`` if unknown.
+        max_length: most tokens of a name. Longer names were truncated.
+        precision: the precision of its network; ``None`` if unknown.
         backend: name of the back end that ran its network; ``None`` if unknown.
     """
 
@@ -61,10 +61,12 @@ class EncoderRecord:
         return asdict(self)
 
     def load(self, place: str | Path) -> Encoder:
-        """Load the encoder from its present place; :meth:`check` then compares it with the record.
+        """Load the encoder from its present place.
 
-        Device and precision may differ from the building of the index if the vectors are the same: a GPU encodes a
-        vocabulary, a CPU its queries.
+        The caller then compares it with the record (:meth:`check`).
+
+        Device and precision may be others than those with which the index was built, as long as the vectors are
+        the same. For example, a GPU may encode the vocabulary, and a CPU the queries.
 
         Args:
             place: a folder, or the name of a model on the hub.
@@ -74,7 +76,7 @@ class EncoderRecord:
         """
         from nymlink.encode.encoder import Encoder
 
-        # All precisions but int8 give the same vectors; the best one depends on the device.
+        # All precisions except int8 give the same vectors. Which of them is best depends on the device.
         load = partial(
             Encoder.load,
             place,
@@ -85,7 +87,7 @@ class EncoderRecord:
         try:
             encoder = load()
         except InputError as first_error:
-            # The folder's graph may have another pooling built in than the recorded one.
+            # The graph in the folder may have a built-in pooling that differs from the recorded pooling.
             if self.backend is None:
                 raise
             try:
@@ -115,10 +117,10 @@ class EncoderRecord:
             index: the directory of the record, for the message.
 
         Raises:
-            StoreError: it is another one.
+            StoreError: it is another encoder.
         """
         if self._was_loaded_as_recorded(encoder):
-            # The message must not recommend the wrong encoder at the recorded place.
+            # The recorded place now has a wrong encoder, so the message must not recommend it.
             advice = (
                 f"{self.name}, or how its vectors are made, has changed since: build the index again, or say "
                 "where the encoder is as it was (`nymlink index set --encoder`)"
@@ -149,15 +151,15 @@ class EncoderRecord:
 
 
 class QueryEncoder:
-    """Encode queries with the encoder that an index was built with.
+    """Encodes queries with the encoder with which an index was built.
 
     Args:
-        record: of that encoder.
-        given: the encoder, or its present place; ``None`` for the recorded place.
+        record: the record of that encoder.
+        given: the loaded encoder, or its present place; ``None`` for the recorded place.
         index: the directory of the index, for messages.
 
     Raises:
-        StoreError: the given loaded encoder is another one.
+        StoreError: the given loaded encoder is not the recorded one.
     """
 
     def __init__(
@@ -171,26 +173,26 @@ class QueryEncoder:
 
     @property
     def width(self) -> int:
-        """Length of its vectors, known before loading."""
+        """Length of its vectors. It is known before the encoder is loaded."""
         return self.record.width
 
     def encode(
         self, names: Sequence[str], *, cache: EmbeddingCache | None = None, progress: bool = False
     ) -> Vectors:
-        """Encode N names: float32 (N, D); the first call loads the encoder.
+        """Encode N names: float32 (N, D). The first call loads the encoder.
 
         Raises:
-            StoreError: the encoder was not found, or is another one than the index was built with.
+            StoreError: the encoder was not found, or is not the encoder with which the index was built.
             InputError: there is no encoder at the given place.
         """
         return self.loaded.encode(names, cache=cache, progress=progress)
 
     @property
     def place(self) -> str | Path | None:
-        """Given place of the encoder; ``None`` for the recorded one.
+        """The given place of the encoder; ``None`` for the recorded place.
 
         Raises:
-            InputError: a given encoder was not loaded from a place.
+            InputError: the given encoder was made in memory, and has no place.
         """
         if self._given is None or isinstance(self._given, str | Path):
             return self._given
@@ -214,7 +216,7 @@ class QueryEncoder:
                 path=self._index,
             )
         if given is None and installed(place) is None:
-            # Check the place before reading or fetching: the index may come from a stranger.
+            # Warn before reading or fetching anything from this place: the index may come from a stranger.
             index = "the index" if self._index is None else f"the index {self._index}"
             warnings.warn(
                 f"{index} asks for {_describe(place)} (`nymlink index set --encoder` names another)", stacklevel=2
@@ -234,6 +236,6 @@ class QueryEncoder:
 
 
 def _describe(place: str | Path) -> str:
-    """Describe an encoder outside of nymlink, without control characters."""
+    """Describe an encoder that is not installed with nymlink, for a message without control characters."""
     hub = "" if Path(place).is_absolute() or Path(place).is_dir() else " of the Hugging Face hub"
     return f"the encoder {str(place)!r}{hub}"

@@ -23,10 +23,10 @@ from nymlink.vocabulary.concepts import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _CONCEPT: Final = np.uint64(0xBF2E6A3D1C9B5C47)
-"""Added to the number of a concept before hashing, to tell it from the hash of a word."""
+"""Number added to the number of a concept before hashing, so that its hash differs from hashes of words."""
 
 _REMEMBERED: Final = 1 << 14
-"""Texts with remembered rows: a query is looked up several times."""
+"""Number of texts whose rows are remembered, because a query is looked up several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Entries:
     Attributes:
         texts: large_string (E).
         offsets: int64 (E + 1): the names of entry i are ``names[offsets[i]:offsets[i + 1]]``.
-        names: int32: name rows of the vocabulary; those of one entry by kind, the most exact first, then in the
-            vocabulary's order.
-        reordered: prepared names with the words of an entry in another order; they are not searched.
-        folded: folded forms of the texts that differ from all texts and belong to one text only.
-        compact: compact forms of the texts and of those in another order.
-        word_numbers: the words of the texts, by number.
-        words: of the texts.
-        initials: of the texts.
+        names: int32: name rows of the vocabulary. The names of one entry are ordered by kind, the most exact kind
+            first, then as in the vocabulary.
+        reordered: prepared names that have the words of an entry in another order. They are not searched.
+        folded: folded forms of texts. A folded form is left out if it equals a text, or if several texts share it.
+        compact: compact forms of the texts and of the reordered names.
+        word_numbers: the words of the texts, as numbers.
+        words: the distinct words of the texts.
+        initials: the initials of the texts.
     """
 
     FILES: ClassVar = (
@@ -93,14 +93,14 @@ class Entries:
         any_order: bool = False,
         progress: bool = False,
     ) -> Entries:
-        """Prepare all names of concepts that are not obsolete; names without a prepared form are left out.
+        """Prepare all names of concepts that are not obsolete. Names whose prepared form is empty are left out.
 
         Args:
-            vocabulary: of the names.
-            languages: take names in these languages only.
+            vocabulary: the vocabulary of the names.
+            languages: prepare names in these languages only; ``None`` for all.
             any_order: merge names of the same concepts that differ only in the order of their words, as NLM's
                 *norm* does (McCray et al., "Lexical methods for managing variation in biomedical terminologies",
-                1994). The first of them in the order of ``names`` is searched.
+                1994). Of the merged names, the first in the order of ``names`` is searched.
             progress: show progress when standard error is a terminal.
         """
         rows, texts, ranks, owners = [], [], [], []
@@ -151,15 +151,15 @@ class Entries:
         return CompactForms.of(texts, np.concatenate([rows, self.reordered.rows]))
 
     def _merge_word_orders(self, ranks: npt.NDArray[np.int8], concepts: npt.NDArray[np.int32]) -> Entries:
-        """Merge entries of the same concepts and the same words in another order.
+        """Merge entries that have the same concepts and the same words, in any order.
 
         Args:
-            ranks: int8 (N): of the kind of each name, 0 the most exact.
+            ranks: int8 (N): rank of the kind of each name; 0 is the most exact kind.
             concepts: int32 (N): the concept of each name.
         """
         text = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         digests = word_digests(self.texts)
-        # Each concept counts once in the digest, however many of its names have this text.
+        # Each concept counts once in the digest of a text, even if several of its names have this text.
         order = np.lexsort((concepts, text))
         text_of, concept_of = text[order], concepts[order]
         new = np.append(True, (text_of[1:] != text_of[:-1]) | (concept_of[1:] != concept_of[:-1]))[: len(order)]
@@ -209,28 +209,28 @@ class Entries:
 
     @property
     def distinct_names(self) -> int:
-        """Number of distinct prepared names, including other word orders."""
+        """Number of distinct prepared names. Names with the words of an entry in another order count too."""
         return len(self.texts) + len(self.reordered.texts)
 
     def text(self, row: int) -> str:
-        """Prepared name of an entry."""
+        """Return the prepared name of an entry."""
         return str(self.texts[row].as_py())
 
     def concepts(self, row: int, concept_of_name: npt.NDArray[np.int32]) -> frozenset[int]:
-        """Rows of the concepts with the name of an entry.
+        """Find the rows of the concepts that have the name of an entry.
 
         Args:
-            row: of the entry.
+            row: row of the entry.
             concept_of_name: int32: the concept of each name of the vocabulary.
         """
         return frozenset(concept_of_name[self.names_of(row)].tolist())
 
     def names_of(self, row: int) -> npt.NDArray[np.int32]:
-        """Name rows of an entry: int32."""
+        """Return the name rows of an entry: int32."""
         return self.names[self.offsets[row] : self.offsets[row + 1]]
 
     def find(self, text: str) -> int | None:
-        """Find the entry of a prepared name, in any stored order of its words; ``None`` for other texts."""
+        """Find the entry of a prepared name, in any stored order of its words; ``None`` if there is none."""
         return self._find(text)
 
     def _search(self, text: str) -> int | None:
@@ -246,13 +246,13 @@ class Entries:
         return None if row is None or self.offsets[row] == self.offsets[row + 1] else row
 
     def find_folded(self, text: str) -> int | None:
-        """Find the entry whose folded form is that of a prepared text; ``None`` if there is not exactly one."""
+        """Find the entry with the same folded form as a prepared text; ``None`` if there is not exactly one."""
         folded = fold(text)
         row = self.find(folded)
         return self._named(self.folded.find(folded)) if row is None else row
 
     def searched_order(self, text: str) -> str:
-        """Replace a name by its entry's text, with the searched order of words."""
+        """Put the words of a name into the order that is searched. Return other texts unchanged."""
         row = self.find_reordered(text)
         return text if row is None else self.text(row)
 

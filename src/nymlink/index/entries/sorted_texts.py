@@ -1,4 +1,4 @@
-"""Sorted texts in Arrow arrays: binary search without Python objects, and files."""
+"""Sorted texts in Arrow arrays: binary search, almost without Python objects, and files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from nymlink.text.writing import compact, compact_all, compact_roman, has_roman
 
 _LANDMARKS: Final = 4096
 _STEP: Final = 16
-"""Most texts that are kept as Python objects, and fewest texts between two of them."""
+"""About so many texts are kept as Python objects (landmarks), with at least ``_STEP`` texts from one to the
+next.
+"""
 
 
 class SortedTexts:
     """Texts with binary search.
 
     Args:
-        texts: large_string (N), distinct, in code point order, which is the order of their UTF-8 bytes.
+        texts: large_string (N): distinct texts in code point order, which is also the order of their UTF-8 bytes.
     """
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
@@ -44,7 +46,7 @@ class SortedTexts:
         return row if row < len(self._rows) and self._encoded(row) == encoded else None
 
     def with_prefix(self, prefix: str, *, sizes: range) -> Iterator[str]:
-        """Yield the texts with a prefix whose numbers of bytes are in a range, in order."""
+        """Yield, in order, the texts that begin with a prefix and whose number of bytes is in a range."""
         for row in self.rows_with_prefix(prefix):
             if self._ends[row + 1] - self._ends[row] in sizes:
                 yield self._encoded(row).decode()
@@ -52,23 +54,23 @@ class SortedTexts:
     def rows_with_prefix(self, prefix: str) -> range:
         """Find the rows of the texts with a prefix."""
         encoded = prefix.encode("utf-8", "surrogatepass")
-        # UTF-8 has no byte 0xff.
+        # No byte of a text in UTF-8 is as large as 0xff.
         first, last = map(self._place, (encoded, encoded + b"\xff"))
         return range(first, last)
 
     def sizes(self, rows: range) -> npt.NDArray[np.int64]:
-        """Numbers of bytes of the texts at consecutive rows: int64 (len(rows))."""
+        """Return the numbers of bytes of the texts at consecutive rows: int64 (len(rows))."""
         ends = np.asarray(self._ends[rows.start : rows.stop + 1], np.int64)
         sizes: npt.NDArray[np.int64] = ends[1:] - ends[:-1]
         return sizes
 
     @cached_property
     def _landmarks(self) -> list[bytes]:
-        """Every step-th text. Finding a place among these needs no copies."""
+        """Every ``_step``-th text as a Python object. A search among these copies no text."""
         return [self._encoded(row) for row in self._rows[:: self._step]]
 
     def _place(self, encoded: bytes) -> int:
-        """Find the row of the first text that is not before a text."""
+        """Find the row of the first text that is equal to or after a text."""
         after = bisect_left(self._landmarks, encoded) * self._step
         first, last = max(after - self._step, 0), min(after, len(self._rows))
         return bisect_left(self._rows, encoded, first, last, key=self._encoded)
@@ -96,18 +98,18 @@ def map_texts(path: Path) -> pa.LargeStringArray:
     if table.column_names != ["text"]:
         raise ValueError(f"{path.name} has the columns {', '.join(table.column_names)}")
     column = table["text"]
-    # Validate in full: Arrow follows the offsets of texts unchecked.
+    # Validate in full, because Arrow uses the offsets of texts without a check.
     column.validate(full=True)
     return column.chunk(0) if column.num_chunks else pa.array([], pa.large_string())
 
 
 @dataclass(frozen=True, slots=True)
 class OtherTexts:
-    """T texts with their entries.
+    """T texts, each with an entry that it belongs to.
 
     Attributes:
         texts: large_string (T), distinct, in code point order.
-        rows: int32 (T): the entry of each.
+        rows: int32 (T): the entry of each text.
     """
 
     texts: pa.LargeStringArray
@@ -123,7 +125,7 @@ class OtherTexts:
 
     @classmethod
     def of(cls, row_of: Mapping[str, int]) -> OtherTexts:
-        """Sort texts with their rows."""
+        """Make the table of texts with their rows."""
         texts = sorted(row_of)
         return cls(pa.array(texts, pa.large_string()), np.array([row_of[text] for text in texts], np.int32))
 
@@ -144,7 +146,7 @@ class OtherTexts:
 
     @staticmethod
     def files(name: str) -> tuple[str, str]:
-        """Name the files that :meth:`save` writes."""
+        """Return the names of the files that :meth:`save` writes."""
         return f"{name}.arrow", f"{name}_rows.npy"
 
     def save(self, directory: Path, name: str) -> None:
@@ -165,13 +167,16 @@ class OtherTexts:
 
 @dataclass(frozen=True, slots=True)
 class CompactForms:
-    """Hashes of T compact forms: one of each text and, of a text with Roman numerals, one with the numerals kept.
+    """Hashes of T compact forms of texts.
 
-    The forms themselves are not compared: among ten million, two have the same hash with a probability of 3e-6.
+    Each text has a compact form. A text with Roman numerals has a second one, in which the numerals are kept.
+
+    Only the hashes of forms are compared. Among ten million forms, two have the same hash with a probability of
+    3e-6.
 
     Attributes:
         hashes: uint64 (T), ascending: XXH3 of each compact form.
-        rows: int32 (T): the entry of each, ascending for equal hashes.
+        rows: int32 (T): the entry of each hash. For equal hashes, the rows ascend.
     """
 
     FILES: ClassVar = ("compact_hashes.npy", "compact_rows.npy")
@@ -189,7 +194,7 @@ class CompactForms:
 
         Args:
             texts: large_string (T).
-            rows: int32 (T): the entry of each.
+            rows: int32 (T): the entry of each text.
         """
         roman = has_roman(texts)
         forms = [*compact_all(texts).to_pylist(), *map(compact_roman, texts.filter(roman).to_pylist())]
@@ -239,5 +244,5 @@ class CompactForms:
 
 
 def _hash(form: str) -> int:
-    # A lone surrogate of a broken query is a character like any other.
+    # A broken query may contain a lone surrogate, which is hashed like any other character.
     return xxhash.xxh3_64_intdigest(form.encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""Words of entries: all of them, their initials, and their order."""
+"""Words of entries: the distinct words, initials, digests that ignore the order of words, and numbered words."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from nymlink.text.numerals import numerals
 from nymlink.text.spelling import is_slip
 
 _AT_ONCE: Final = 1 << 18
-"""Texts split into words at a time."""
+"""Number of texts split into words at a time."""
 
 _BYTES: Final = 4
 """Most bytes of a character in UTF-8."""
 
 
 class Words:
-    """The distinct words of texts, collected at the first access.
+    """The distinct words of texts. They are collected at the first access.
 
     Args:
-        texts: large_string (N), words with single spaces between them.
+        texts: large_string (N): texts of words separated by single spaces.
     """
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
@@ -44,15 +44,18 @@ class Words:
         return self._sorted.find(word) is not None
 
     def correction(self, word: str) -> str | None:
-        """Find the word that was meant by a slip (:func:`~nymlink.text.spelling.is_slip`).
+        """Find the word that was meant by a misspelt word.
 
-        ``None`` if there are several, or another word with a different end, which may be meant as well.
+        The two words must differ by one slip (:func:`~nymlink.text.spelling.is_slip`).
+
+        The result is ``None`` if there are several such words. It is also ``None`` if a word differs only in its
+        end ("lung", "lungs"), because that word may be meant too.
         """
         length = len(word.encode())
         sizes = range(length - _BYTES, length + _BYTES + 1)
         if any(abs(len(other) - len(word)) <= 1 for other in self._sorted.with_prefix(word[:-1], sizes=sizes)):
             return None
-        # One slip leaves one half of the word unchanged.
+        # If there is only one slip, one half of the word is unchanged.
         middle = (len(word) - 1) // 2
         same_start = self._sorted.with_prefix(word[:middle], sizes=sizes)
         same_end = self._sorted_reversed.with_prefix(word[:middle:-1], sizes=sizes)
@@ -84,7 +87,7 @@ def _reverse(word: str) -> str:
 
 
 _WORDS: Final = r"^\S+( \S+){1,6}$"
-"""Names of two to seven words: longer ones are descriptions."""
+"""Pattern of names of two to seven words. Longer names are descriptions."""
 
 _FUNCTION_WORDS: Final = r"(?:^| )(?:a|an|and|by|for|from|in|of|on|or|the|to|with)(?: |$)"
 """Words that abbreviations skip."""
@@ -93,20 +96,20 @@ _WORD: Final = r" *(\S)\S* *"
 
 
 class Initials:
-    """The initials of texts, collected at the first search.
+    """The initials of texts. They are collected at the first search.
 
     Args:
-        texts: large_string (N), words with single spaces between them.
+        texts: large_string (N): texts of words separated by single spaces.
     """
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
         self._texts = texts
 
     def find(self, letters: str) -> npt.NDArray[np.int64]:
-        """Find the texts whose words begin with these letters, words such as "of" skipped.
+        """Find the texts whose words begin with these letters. Words such as "of" are skipped.
 
         Args:
-            letters: folded, at least two.
+            letters: folded letters, at least two.
 
         Returns:
             int64: rows of texts, ascending.
@@ -119,7 +122,7 @@ class Initials:
     def _initials(self) -> tuple[npt.NDArray[np.int64], pa.LargeStringArray]:
         several = pc.match_substring_regex(self._texts, _WORDS)
         rows = np.flatnonzero(several.to_numpy(zero_copy_only=False))
-        # Doubled, because a match of a function word takes the spaces on both sides.
+        # Double the spaces, because a match of a function word takes the spaces on both sides.
         spaced = pc.replace_substring(self._texts.filter(several), " ", "  ")
         content = pc.replace_substring_regex(spaced, _FUNCTION_WORDS, "")
         return rows, pc.replace_substring_regex(content, _WORD, r"\1")
@@ -129,7 +132,9 @@ _TEXT: Final = np.uint64((1 << TEXT_BITS) - 1)
 
 
 def word_digests(texts: pa.LargeStringArray) -> npt.NDArray[np.uint64]:
-    """Compute digests of E texts by their words, in any order; other words almost surely give other digests.
+    """Compute digests of the words of E texts. The order of words does not change the digest.
+
+    Texts with different words almost surely have different digests.
 
     Args:
         texts: large_string (E), words separated by single spaces.
@@ -140,20 +145,23 @@ def word_digests(texts: pa.LargeStringArray) -> npt.NDArray[np.uint64]:
     digests = np.zeros(len(texts), np.uint64)
     for start, end in chunks(pc.binary_length(texts).to_numpy()):
         words = CodePoints(texts[start:end].to_pylist()).words()
-        # The sum of hashes does not depend on their order.
+        # Add up hashes, because a sum does not depend on the order.
         np.add.at(digests[start:end], words & _TEXT, mix(words >> np.uint64(TEXT_BITS)))
     return digests
 
 
 LONGEST: Final = 12
-"""Most compared words of a name or query, from its beginning."""
+"""Number of words at the beginning of a name or query that are compared."""
 
 _STEM: Final = 5
-"""Letters shared by the forms of a word ("anaemia", "anaemic"); shorter words have no other forms."""
+"""Number of first letters that all forms of a word share ("anaemia", "anaemic").
+
+Shorter words have no other forms.
+"""
 
 
 _UNKNOWN: Final = -1
-"""Number of a word outside of all entries."""
+"""The number of a word that no entry has."""
 
 _FILES: Final = ("hashes", "stems", "stem_of_word", "marks", "weights", "offsets", "numbers")
 
@@ -163,11 +171,12 @@ class NumberedWords(NamedTuple):
 
     Attributes:
         words: int32 (n): number of each word, below 0 for unknown words.
-        stems: int32 (n): number of its first letters, in the same way.
-        marks: int32 (n): number of a numeral or single letter (:func:`~nymlink.text.numerals.numerals`), else 0.
-        weights: float32 (n): its rarity among the entries.
+        stems: int32 (n): number of the first letters of each word, below 0 for unknown first letters.
+        marks: int32 (n): for a numeral or single letter, a number that all its spellings share
+            (:func:`~nymlink.text.numerals.numerals`); 0 for other words.
+        weights: float32 (n): rarity of each word among the entries.
         starts: int64 (N): the first word of each text.
-        counts: int64 (N): number of its words, at least 1.
+        counts: int64 (N): number of words of each text, at least 1.
     """
 
     words: Rows
@@ -182,16 +191,16 @@ class NumberedWords(NamedTuple):
 class WordNumbers:
     """The distinct words of E entries, and the words of each entry.
 
-    Words are identified by hashes; among ten million, two have the same one with a probability of 3e-6.
+    Words are identified by hashes. Among ten million words, two have the same hash with a probability of 3e-6.
 
     Attributes:
         hashes: uint64 (D), ascending: XXH3 of each distinct word.
         stems: uint64 (S), ascending: XXH3 of the first letters of words.
         stem_of_word: int32 (D): the stem of each word.
-        marks: int32 (D): number of a numeral or letter, else 0.
-        weights: float32 (D): log of E + 1 over the number of its occurrences.
+        marks: int32 (D): for a numeral or single letter, its number; 0 for other words.
+        weights: float32 (D): logarithm of (E + 1) / (number of occurrences of the word).
         offsets: int64 (E + 1): the words of entry i are ``numbers[offsets[i]:offsets[i + 1]]``.
-        numbers: int32: words of the entries, in their order.
+        numbers: int32: the numbers of the words of each entry, in their order in the entry.
     """
 
     FILES: ClassVar = tuple(f"word_{name}.npy" for name in _FILES)
@@ -240,7 +249,7 @@ class WordNumbers:
             stems=stems,
             stem_of_word=stem_of_word.astype(np.int32),
             marks=np.array([_mark(words[row]) for row in order.tolist()], np.int32),
-            # Among few names, a word may occur more often than there are names; it keeps a small weight.
+            # In a small vocabulary, a word may occur more often than there are names. Its weight stays above 0.
             weights=np.log((len(texts) + 1) / np.clip(occurrences, 1, max(len(texts), 1))).astype(np.float32),
             offsets=np.cumsum(lengths),
             numbers=numbers,
@@ -265,7 +274,7 @@ class WordNumbers:
         )
 
     def of_texts(self, texts: Sequence[str]) -> NumberedWords:
-        """Number the words of N other texts; unknown words have the highest rarity."""
+        """Number the words of N other texts. Unknown words have the highest rarity."""
         split = [text.split(" ")[:LONGEST] for text in texts]
         counts = np.array([len(words) for words in split], np.int64)
         flat = [word for words in split for word in words]
@@ -299,7 +308,10 @@ class WordNumbers:
 
 
 def _mark(word: str) -> int:
-    """Return the number of a numeral or single letter in any spelling ("II", "2"); 0 for other words."""
+    """Return the number of a numeral or single letter; 0 for other words.
+
+    All spellings ("II", "2") have the same number.
+    """
     values = numerals(word)
     return xxhash.xxh32_intdigest(min(values).encode()) >> 1 | 1 if values else 0
 

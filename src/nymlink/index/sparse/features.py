@@ -1,9 +1,9 @@
 """Features of texts: character n-grams and words, with their settings.
 
-A feature is a polynomial in the code points of its characters modulo 2⁶⁴, mixed with its length and family and cut
-to 48 bits. Feature and number of a text fit into one integer, a *pair*, and sorting pairs groups them. Any two of
-m features have the same hash with a probability of about m² / 2⁴⁹, 0.002 for a million; they then count as one
-feature.
+A feature is a hash of 48 bits: a polynomial in the code points of its characters modulo 2⁶⁴, mixed with the length
+and the family of the feature, and cut to 48 bits. One integer, called a *pair*, holds a feature and the number of
+a text. Sorting pairs groups them by feature. Among m features, two have the same hash with a probability of about
+m² / 2⁴⁹, which is 0.002 for a million. They then count as one feature.
 """
 
 from __future__ import annotations
@@ -26,14 +26,18 @@ Hashes = npt.NDArray[np.uint64]
 """Features: 48-bit integers."""
 
 Pairs = npt.NDArray[np.uint64]
-"""Occurrences of features in texts, unordered: the feature in the upper 48 bits, the number of the text below."""
+"""Occurrences of features in texts, in no order.
+
+The upper 48 bits are the feature, the lower 16 bits the number of the text.
+"""
 
 TEXT_BITS: Final = 16
-"""Bits of the number of a text in a pair: at most 65,536 texts are processed at a time."""
+"""Number of bits for the number of a text in a pair. So at most 65,536 texts are processed at a time."""
 
-_BASE: Final = 0x9E3779B97F4A7C15  # odd: it has an inverse modulo 2⁶⁴
+_BASE: Final = 0x9E3779B97F4A7C15  # an odd number has an inverse modulo 2⁶⁴
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
-# Added to a hash before mixing, these separate families of features; the n of n-grams is small beside them.
+# These numbers are added to a hash before mixing, so that families of features have different hashes. They are far
+# larger than the n of n-grams.
 _WITHIN_WORDS: Final = 0x2545F4914F6CDD1D
 _WHOLE_WORD: Final = 0xD1B54A32D192ED03
 _SPACE: Final = 32
@@ -49,14 +53,14 @@ class CodePoints:
 
     def __init__(self, texts: Sequence[str]) -> None:
         joined = "".join([f" {text} " for text in texts])
-        # "surrogatepass": a lone surrogate (from broken JSON, say) is a character like any other here.
+        # With "surrogatepass", a lone surrogate (for example from broken JSON) is a character like any other.
         codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
         lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + 2
         self._ends = np.cumsum(lengths)
         self._starts = self._ends - lengths
         self._text = np.repeat(np.arange(len(texts), dtype=np.uint64), lengths)
         self._space = codes == _SPACE
-        # No character is 0, so no n-gram has the polynomial of a longer one.
+        # Add 1, so that no character is 0. Otherwise an n-gram could have the same polynomial as a longer n-gram.
         self._values = codes + np.uint64(1)
 
     def ngrams(self, sizes: range) -> Pairs:
@@ -76,9 +80,10 @@ class CodePoints:
         return np.concatenate(pairs)
 
     def word_ngrams(self, sizes: range) -> Pairs:
-        """Collect all character n-grams of each word with a space on either side, except single spaces.
+        """Collect all character n-grams of each word. A word counts with a space on either side.
 
-        They are those of scikit-learn's ``char_wb``, but words shorter than n give no n-gram of that size.
+        A single space is not an n-gram. The n-grams are those of scikit-learn's ``char_wb``, except that words
+        shorter than n give no n-gram of that size.
         """
         letter = ~self._space
         inside = letter
@@ -100,7 +105,7 @@ class CodePoints:
             shortest: length of the shortest collected word.
             without: words to leave out.
         """
-        # With P[i] = Σ_{k<i} c[k] · B⁻ᵏ, the polynomial of characters i to j is (P[j] − P[i]) · Bⁱ.
+        # With P[i] = Σ_{k<i} c[k] · B⁻ᵏ, the polynomial of the characters from i to j is (P[j] − P[i]) · Bⁱ.
         terms = self._values * _powers(_INVERSE, len(self._values))
         sums = np.append(np.uint64(0), np.cumsum(terms, dtype=np.uint64))
         spaces = np.flatnonzero(self._space)
@@ -146,7 +151,7 @@ def _powers(base: int, count: int) -> Hashes:
 
 
 _LONGEST: Final = 64
-"""Lengths of n-grams; a text has features of each length."""
+"""Largest allowed length of n-grams."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,16 +160,17 @@ class SparseSettings:
 
     Attributes:
         chars: shortest and longest character n-gram of the whole text; ``None`` for none.
-        word_chars: shortest and longest character n-gram of each word, padded with a space on either side; they
-            do not depend on the order of words. ``None`` for none.
+        word_chars: shortest and longest character n-gram of each word, which counts with a space on either side.
+            These features do not depend on the order of words. ``None`` for none.
         words: whether words are features.
         shortest_word: shorter words are not features.
         stop_words: whether English function words are features.
-        romanised: whether texts that are not ASCII also have the features of their romanised form: names of drugs
-            and diseases in other scripts are mostly transliterated.
-        sublinear: take 1 + ln n instead of n for the frequency of a feature that occurs n times.
-        search_share: find entries only by features of at most this share of the entries, if the query has such
-            features. More common features slow a search and change little; they still count in the scores.
+        romanised: whether texts that are not ASCII also have the features of their romanised form. In other
+            scripts, names of drugs and diseases are mostly transliterated.
+        sublinear: whether a feature that occurs n times in a text counts 1 + ln n instead of n.
+        search_share: the search finds entries only by features that at most this share of the entries has, if the
+            query has such features. More common features would slow the search down and change little. They still
+            count in the scores.
     """
 
     chars: tuple[int, int] | None = None
@@ -188,7 +194,7 @@ class SparseSettings:
             raise ValueError(f"search_share must be above 0 and at most 1, not {self.search_share}")
 
     def features(self, texts: Sequence[str]) -> Pairs:
-        """Collect the features of at most 65,536 texts of words separated by single spaces."""
+        """Collect the features of at most 65,536 texts, which are words separated by single spaces."""
         pairs = self._features(texts)
         others = [number for number, text in enumerate(texts) if not text.isascii()] if self.romanised else []
         if not others:
@@ -204,7 +210,8 @@ class SparseSettings:
         if self.word_chars is not None:
             pairs.append(points.word_ngrams(range(self.word_chars[0], self.word_chars[1] + 1)))
         if self.words:
-            # English for all languages, as in the published system. Other settings leave no words out.
+            # Leave out English words in texts of all languages, as the published system does. Other settings leave
+            # out no words.
             without = () if self.stop_words else stop_words()
             pairs.append(points.words(shortest=self.shortest_word, without=without))
         return np.concatenate(pairs)
@@ -246,11 +253,11 @@ PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
             "characters": SparseSettings(chars=(2, 5)),
             "words": SparseSettings(words=True, shortest_word=2, stop_words=False),
         },
-        # Exact search alone: the baseline of other searches.
+        # Exact search alone, as a baseline for other searches.
         "none": {},
     }
 )
-"""Preset → its sparse searches, by the name of their score part."""
+"""Preset → name of a score part → settings of the sparse search with this name."""
 
 
 def preset(name: str) -> Mapping[str, SparseSettings]:

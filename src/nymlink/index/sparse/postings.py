@@ -1,4 +1,4 @@
-"""Postings: the inverted index of a set of texts, with the texts of each feature."""
+"""Postings: the inverted index of a set of texts, which lists the texts of each feature."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nymlink.index.hits import Rows, Scores
 from nymlink.index.sparse.features import TEXT_BITS, Hashes, Pairs
 
 _EQUAL: Final = 1e-6
-"""Scores with a smaller difference count as equal, as in :func:`~nymlink.index.hits.best`."""
+"""Scores whose difference is smaller count as equal, as in :func:`~nymlink.index.hits.best`."""
 
 _COLUMNS: Final = 64
 
@@ -25,8 +25,8 @@ _COLUMNS: Final = 64
 class BestRows:
     """The entries with the highest estimated scores so far.
 
-    At least ``fetched`` entries are kept, and all entries with the k-th score: their exact scores and rows decide
-    the order later.
+    At least ``fetched`` entries are kept, and all entries with the k-th best score. Their exact scores and their
+    rows decide the order later.
 
     Args:
         k: number of wanted entries.
@@ -44,10 +44,10 @@ class BestRows:
         self._lowest = 0.0
 
     def add(self, first: int, scores: Scores) -> None:
-        """Add consecutive entries, except those with score 0.
+        """Add consecutive entries. Entries with score 0 are not kept.
 
         Args:
-            first: the row of the first.
+            first: the row of the first entry.
             scores: float32 (n): their scores.
         """
         lowest = self._lowest or _kth_score_bound(scores, self._fetched) - _EQUAL
@@ -62,7 +62,10 @@ class BestRows:
 
 
 def _kth_score_bound(scores: Scores, k: int) -> float:
-    """Compute a lower bound of the k-th highest score: the k-th highest group maximum; 0 with too few groups."""
+    """Compute a lower bound of the k-th highest score: the k-th highest maximum of groups of scores.
+
+    The bound is 0 if there are fewer than k groups.
+    """
     highest = scores[: len(scores) // _COLUMNS * _COLUMNS].reshape(_COLUMNS, -1).max(axis=0)
     return float(np.partition(highest, -k)[-k]) if len(highest) >= k else 0.0
 
@@ -70,30 +73,32 @@ def _kth_score_bound(scores: Scores, k: int) -> float:
 def sample_features(
     frequencies: npt.NDArray[np.int64], weights: npt.NDArray[Any], budget: int
 ) -> npt.NDArray[np.float32]:
-    """Sample features whose frequencies sum to about a budget, with the number of features represented by each.
+    """Sample features so that their frequencies add up to about a budget.
 
-    Feature i is chosen with the probability pᵢ = min(1, c wᵢ / √dfᵢ), c such that Σ pᵢ dfᵢ is the budget, and
-    represents 1 / pᵢ features. This estimates a sum over all features without bias (Horvitz & Thompson 1952), with
-    the least variance for its cost (Neyman allocation with costs: Cochran 1977, section 5.5). Sampling is
-    systematic: in the order of descending pᵢ, a feature is chosen whenever the sum of the pᵢ so far passes a whole
-    number and a half. The n-grams of a common word have similar pᵢ and follow one another, so every common word
-    keeps its share of them.
+    Feature i is chosen with the probability pᵢ = min(1, c wᵢ / √dfᵢ), where c makes Σ pᵢ dfᵢ equal to the budget.
+    A chosen feature represents 1 / pᵢ features. So sums over all features are estimated without bias (Horvitz &
+    Thompson 1952), and with the least variance for the cost (Neyman allocation with costs: Cochran 1977, section
+    5.5). Sampling is systematic. In descending order of pᵢ, a feature is chosen whenever the sum of the pᵢ so far
+    passes a half, one and a half, two and a half, and so on. The n-grams of a common word have similar pᵢ and
+    follow one another, so every common word keeps its share of n-grams.
 
     Args:
-        frequencies: int64 (m), at least 1: number of texts with each feature, its cost.
-        weights: float (m), above 0: contribution of each feature to the score of such a text.
-        budget: most (feature, text) pairs; raised to the frequency of the most common feature.
+        frequencies: int64 (m), at least 1: number of texts with each feature, which is the cost of the feature.
+        weights: float (m), above 0: contribution of each feature to the score of a text that has it.
+        budget: most (feature, text) pairs. It is raised to the frequency of the most common feature if it is
+            lower.
 
     Returns:
-        float32 (m): 1 for a feature that represents only itself, more for one that represents others too, 0 for
-        one left out.
+        float32 (m): the number of features that each feature represents: 0 if it is left out, 1 if it represents
+        only itself, more if it represents others too.
     """
     if frequencies.sum() <= budget:
         return np.ones(len(frequencies), np.float32)
     worth = weights / np.sqrt(frequencies)
     order = np.argsort(-worth, kind="stable")
     worth, costs = worth[order].astype(np.float64), frequencies[order]
-    # The factor c if the first i features have p = 1; right for the first i whose next feature has p ≤ 1.
+    # factors[i] is c if the first i features have p = 1. The right i is the first for which the next feature has p
+    # ≤ 1.
     left = np.maximum(max(budget, costs.max()) - np.cumsum(costs) + costs, 0)
     factors = left / np.cumsum((worth * costs)[::-1])[::-1]
     probabilities = np.minimum(factors[np.argmax(factors * worth <= 1)] * worth, 1)
@@ -104,38 +109,43 @@ def sample_features(
 
 
 _CHARACTERS: Final = 2 << TEXT_BITS
-"""Characters inverted at a time, with two spaces per text: the pairs stay in the CPU cache, and the number of
-texts fits into a pair.
+"""Number of characters inverted at a time, counting two spaces for each text.
+
+The pairs then stay in the CPU cache, and the number of a text fits into a pair.
 """
 
 _AT_ONCE: Final = 1 << 22
-"""Postings weighted at a time; bounds the memory of their weights."""
+"""Number of postings weighted at a time. It bounds the memory of their weights."""
 
 _REPEAT_SHIFT: Final = 24
-"""First bit of the number of repetitions in a posting: occurrences of the feature after the first."""
+"""First bit of the number of repetitions in a posting.
+
+Repetitions are the occurrences of the feature after the first.
+"""
 
 _TEXTS: Final = (1 << _REPEAT_SHIFT) - 1
 
 _REPEATED: Final = 1 << 64 - TEXT_BITS
-"""This bit in a key marks the texts with several occurrences of the feature."""
+"""This bit marks a key whose texts have several occurrences of the feature."""
 
 _HIGHEST_COUNT: Final = 256
-"""Highest count of a feature in a text; higher ones are reduced to it."""
+"""Highest count of a feature in a text. Higher counts are reduced to this number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """The features of T texts, in P postings: distinct (feature, text) pairs.
+    """The features of T texts, as P postings. A posting is a distinct pair of a feature and a text.
 
-    Most texts have a feature once. Their postings are separate: plain text numbers, added up without unpacking.
+    Most texts have a feature only once. These postings are kept apart from the others: they are plain numbers of
+    texts, so that sums need no unpacking.
 
     Attributes:
-        size: T.
-        keys: uint64 (F), ascending: first the features with one occurrence in a text, then those with more, with
-            bit 48 set.
+        size: T, the number of texts.
+        keys: uint64 (F), ascending. First come the features that occur once in a text, then the features that
+            occur several times in a text, with bit 48 set. A feature may have both keys.
         starts: int64 (F + 1): key i has the postings ``starts[i]`` to ``starts[i + 1]``.
-        postings: uint32 (P): the texts of each key, ascending, in the lower 24 bits; in the upper 8 the number of
-            repetitions there, at most 255.
+        postings: uint32 (P): the texts of each key, ascending. The lower 24 bits are the number of the text, the
+            upper 8 bits the number of repetitions in the text, at most 255.
     """
 
     FILES: ClassVar = ("keys.npy", "starts.npy", "postings.npy")
@@ -146,7 +156,7 @@ class Postings:
     postings: npt.NDArray[np.uint32]
 
     def __post_init__(self) -> None:
-        """Check keys and starts; the postings, possibly gigabytes, are checked when they are used."""
+        """Check keys and starts. The postings may be gigabytes and are checked when they are used."""
         types = [array.dtype for array in (self.keys, self.starts, self.postings)]
         if types != [np.uint64, np.int64, np.uint32]:
             raise ValueError(f"keys, starts and postings are of the types {', '.join(map(str, types))}")
@@ -161,7 +171,7 @@ class Postings:
         """Group the occurrences of features in texts.
 
         Args:
-            pairs: the occurrences; sorted in place.
+            pairs: the occurrences. This array is sorted in place.
             size: number of texts.
         """
         pairs.sort()
@@ -179,11 +189,14 @@ class Postings:
 
     @classmethod
     def joined(cls, parts: Sequence[Postings]) -> Postings:
-        """Join the postings of parts, with texts numbered one part after the other: at most 2²⁴ together."""
+        """Join the postings of parts.
+
+        Texts are numbered one part after the other, and there may be at most 2²⁴.
+        """
         shifts = np.cumsum([0, *(part.size for part in parts)])
         renumbered = (part.postings + np.uint32(shift) for part, shift in zip(parts, shifts[:-1], strict=True))
         postings = np.concatenate(list(renumbered))
-        # The postings of one key in one part are a run; the runs are sorted by key.
+        # The postings of one key in one part are a run. Sort the runs by key.
         keys = np.concatenate([part.keys for part in parts])
         lengths = np.concatenate([part.lengths for part in parts])
         order = np.argsort(keys, kind="stable")
@@ -197,7 +210,7 @@ class Postings:
 
     @property
     def features(self) -> Hashes:
-        """Feature of each key: uint64 (F); a feature may have two keys."""
+        """Feature of each key: uint64 (F). A feature may have two keys."""
         return self.keys & np.uint64(_REPEATED - 1)
 
     @property
@@ -211,7 +224,7 @@ class Postings:
         return _texts(self.postings).view(np.int32)
 
     def term_frequencies(self, *, sublinear: bool) -> npt.NDArray[np.float64]:
-        """Compute the term frequency of each posting, n or, if sublinear, 1 + ln n: float64 (P)."""
+        """Compute the term frequency of each posting: float64 (P). It is n, or 1 + ln n if sublinear."""
         return _term_frequencies(self.postings, np.float64, sublinear=sublinear)
 
     def places(self, hashes: Hashes) -> npt.NDArray[np.int64]:
@@ -221,18 +234,19 @@ class Postings:
             hashes: uint64 (m): distinct features.
 
         Returns:
-            int64 (2, m): the place of the key for texts with one occurrence, and for texts with more; -1 for none.
+            int64 (2, m): the place of the key for texts with one occurrence, and of the key for texts with more;
+            -1 if there is no such key.
         """
         return np.stack([find(self.keys, hashes), find(self.keys, hashes | np.uint64(_REPEATED))])
 
     def products(
         self, places: npt.NDArray[np.int64], weights: npt.NDArray[Any], *, sublinear: bool
     ) -> npt.NDArray[Any]:
-        """Sum the weights of given features in each text, times their term frequencies there.
+        """For each text, add up the weights of given features times their term frequencies in the text.
 
         Args:
-            places: int64 (2, m): of distinct features, see :meth:`places`.
-            weights: float32 or float64 (m): of the features.
+            places: int64 (2, m): places of the keys of distinct features, see :meth:`places`.
+            weights: float32 or float64 (m): weights of the features.
             sublinear: take 1 + ln n instead of n for the term frequency.
 
         Returns:
@@ -247,21 +261,21 @@ class Postings:
         starts, ends = self.starts[places], self.starts[places + 1]
         lengths = ends - starts
         if 2 * lengths.sum() > len(self.postings):
-            # Going through all postings is faster than selecting most of them.
+            # If most postings are needed, going through all of them is faster than selecting.
             every = np.zeros(len(self.keys), weights.dtype)
             every[places] = weights
             return self.sums(every, sublinear=sublinear)
         ranges = zip(starts.tolist(), ends.tolist(), strict=True)
         parts = [self.postings[:0], *[self.postings[start:end] for start, end in ranges]]
-        # Of the type of indices, to avoid a later conversion.
+        # Use the type of indices, to avoid a later conversion.
         selected = np.concatenate(parts, dtype=np.intp)
         return self._sums(selected, weights, lengths, lengths[:singles].sum(), sublinear=sublinear)
 
     def sums(self, weights: npt.NDArray[Any], *, sublinear: bool) -> npt.NDArray[Any]:
-        """Sum the weights of all features of each text, times their term frequencies there.
+        """For each text, add up the weights of all its features times their term frequencies in the text.
 
         Args:
-            weights: float32 or float64 (F): of the features of all keys.
+            weights: float32 or float64 (F): weights of the features of all keys.
             sublinear: take 1 + ln n instead of n for the term frequency.
 
         Returns:
@@ -282,13 +296,13 @@ class Postings:
         *,
         sublinear: bool,
     ) -> npt.NDArray[Any]:
-        """Sum the weights of each text, given the postings of keys; overwrites them.
+        """Add up the weights of each text, given the postings of keys. The postings are overwritten.
 
         Args:
-            postings: intp (n): of one key after the other.
-            weights: float32 or float64 (m): of the keys.
-            lengths: int64 (m): the number of postings of each.
-            once: number of leading postings of texts with one occurrence of their feature.
+            postings: intp (n): the postings of one key after the other.
+            weights: float32 or float64 (m): weights of the keys.
+            lengths: int64 (m): the number of postings of each key.
+            once: number of postings of features that occur once in their text. These postings come first.
             sublinear: see :meth:`products`.
         """
         values = np.repeat(weights, lengths)
@@ -334,7 +348,7 @@ class Postings:
 
 
 def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
-    """Find the places of wanted hashes in an ascending array: int64 (m), -1 for missing ones."""
+    """Find the places of wanted hashes in an ascending array: int64 (m), -1 for hashes that are not there."""
     if not len(hashes):
         return np.full(len(wanted), -1)
     places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
@@ -342,7 +356,7 @@ def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
 
 
 def chunks(lengths: npt.NDArray[Any]) -> list[tuple[int, int]]:
-    """Split texts of these lengths into ranges (start, end) to invert at a time."""
+    """Split texts of these lengths into ranges (start, end). The texts of a range are inverted together."""
     ends = np.cumsum(lengths + 2)
     starts = np.flatnonzero(np.diff(ends // _CHARACTERS, prepend=-1)).tolist()
     return list(pairwise([*starts, len(lengths)]))

@@ -1,4 +1,7 @@
-"""Sparse search: TF-IDF cosine by an inverted index in shards, without a dense query × entry matrix."""
+"""Sparse search by TF-IDF cosine.
+
+It uses an inverted index in shards, and no dense matrix of queries and entries.
+"""
 
 from __future__ import annotations
 
@@ -28,44 +31,52 @@ from nymlink.index.sparse.tfidf import SparseVectors, TfIdf
 T = TypeVar("T")
 
 _SHARD: Final = 1 << 18
-"""Most entries of a shard: the sums of a query over all of them stay in the CPU cache."""
+"""Largest number of entries in a shard. The sums of a query over so many entries stay in the CPU cache."""
 
 _SHARD_BYTES: Final = 1 << 25
-"""Most bytes of text of a shard, on average: inverting takes some sixty times as much memory."""
+"""Largest number of bytes of text in a shard, on average. Inverting takes some sixty times as much memory."""
 
 _BUDGET: Final = 12_000_000
-"""Most postings read per query: some fifteen milliseconds."""
+"""Largest number of postings read for a query. Reading so many takes some fifteen milliseconds."""
 
 _ALWAYS_SEARCHED: Final = 1000
-"""Frequency at which a feature is never too common for the search, in vocabularies of any size."""
+"""A feature that at most so many entries have is never too common for the search, in vocabularies of any size."""
 
 _MARGIN: Final = (32, 2048)
-"""Fewest and most entries fetched beyond k: features left out of the search can move them into the first k."""
+"""Smallest and largest number of entries fetched beyond k.
+
+Features that were left out of the search can move such entries into the first k.
+"""
 
 _MARGIN_SHARE: Final = 4096
-"""Between these bounds, one in so many entries: a large vocabulary has more similar scores."""
+"""Within these bounds, one in so many entries is fetched beyond k, because scores in a large vocabulary are more
+similar.
+"""
 
 _LOWER_BITS: Final = np.uint64(48)
-"""Bits of a pair below the uppermost sixteen."""
+"""Number of bits of a pair below its uppermost sixteen bits."""
 
 _BLOCK: Final = (16, 128)
-"""Fewest and most queries per thread: with more, threads wait less for each other."""
+"""Smallest and largest number of queries in a block for a thread.
+
+With larger blocks, threads wait less for each other.
+"""
 
 
 class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
 
-    Entries are found by the rarer features of a query, with an inverted index, and scored by all features,
-    computed from their texts.
+    An inverted index finds entries by the rarer features of a query. The entries found are then scored by all
+    features, which are computed from their texts.
 
     Args:
         entries: E entries.
-        weights: TF-IDF weights fitted on the entries.
+        weights: TF-IDF weights that were fitted on the entries.
         shards: the postings of consecutive ranges of entries.
-        scales: float32 (E): one over the length of the vector of each entry, 0 without features.
+        scales: float32 (E): one over the length of the vector of each entry; 0 for an entry without features.
 
     Raises:
-        ValueError: these do not fit each other.
+        ValueError: the arguments do not fit each other.
     """
 
     def __init__(
@@ -93,9 +104,9 @@ class SparseSearch:
 
         Args:
             entries: E entries.
-            settings: the features.
-            directory: a new directory for the search, written as by :meth:`save`, but with one shard in memory at
-                a time. If ``None``, all is in memory.
+            settings: settings of the features.
+            directory: a new directory for the search, with the same files as :meth:`save` writes. Only one shard
+                is in memory at a time. If ``None``, the whole search is in memory.
             progress: show progress when standard error is a terminal.
         """
         built = _build_shards(entries, settings, progress=progress)
@@ -107,7 +118,7 @@ class SparseSearch:
         return search
 
     def over(self, entries: Entries) -> SparseSearch:
-        """Make a search over other, far fewer entries with the same weights, so that scores are comparable."""
+        """Make a search over other entries, far fewer, with the same weights, so that scores are comparable."""
         shards = list(_build_shards(entries, self.settings, progress=False))
         weights = self.weights.with_features_of(shards)
         return SparseSearch(entries, weights, shards, _scales(shards, weights))
@@ -117,7 +128,9 @@ class SparseSearch:
         return SparseSearch(self._entries, self.weights, self._shards, self._scales * allowed)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """Find the k entries of highest cosine; entries without a common feature are not hits.
+        """Find the k entries of highest cosine with each query.
+
+        An entry that shares no feature with the query is not a hit.
 
         Raises:
             StoreError: the index is damaged.
@@ -130,7 +143,7 @@ class SparseSearch:
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
         vectors = self._vectors(queries)
-        # Each feature of any query is looked up once; ascending order is faster.
+        # Look up each feature once for all queries. Ascending order is faster.
         distinct, features = np.unique(vectors.places, return_inverse=True)
         hashes = self.weights.hashes[distinct]
         searched = []
@@ -139,7 +152,7 @@ class SparseSearch:
             searched.append((features[start:end][chosen], weights))
         best_rows = [BestRows(k, k + self._margin) for _ in queries]
         first = 0
-        # Shard after shard: postings of features shared by queries stay in the CPU cache.
+        # Search shard by shard, so that postings of features that queries share stay in the CPU cache.
         for shard in self._shards:
             scales = self._scales[first : first + shard.size]
             places = shard.places(hashes)
@@ -156,7 +169,7 @@ class SparseSearch:
     def _choose_features(
         self, features: npt.NDArray[np.int32], values: Scores
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """Choose the features of a query for the search, with the contribution of each to a score."""
+        """Choose the features of a query that the search uses, with the contribution of each to a score."""
         frequencies = self.weights.frequencies[features]
         searched = np.flatnonzero(frequencies <= self._common)
         if not len(searched):
@@ -180,14 +193,17 @@ class SparseSearch:
         return scores
 
     def _vectors(self, queries: Sequence[str]) -> SparseVectors:
-        """Compute the unit vectors of Q queries, of length F; names in their searched word order."""
+        """Compute the unit vectors, of length F, of Q queries.
+
+        A query that is a name gets the searched order of words.
+        """
         return self.weights.transform([self._entries.searched_order(query) for query in queries])
 
     def _cosines(self, vectors: SparseVectors, query_numbers: npt.NDArray[np.int64], rows: Rows) -> Scores:
         """Compute the cosine of each entry with its query: float32 (n).
 
-        The texts of the entries are inverted like those of a shard, but every feature gets a salt of its query: a
-        text then shares features only with its own query, and one product serves all queries.
+        The texts of the entries are inverted like those of a shard, but a salt that depends on the query is added
+        to every feature. So a text shares features only with its own query, and one product serves all queries.
 
         Args:
             vectors: the unit vectors of Q queries.
@@ -200,7 +216,8 @@ class SparseSearch:
         salted = salted[order]
         frequencies = self.weights.frequencies[vectors.places]
         weights = (vectors.values * self.weights.idf(frequencies))[order].astype(np.float64)
-        # Most features of a text are not in its query; their uppermost sixteen bits already show it.
+        # Most features of a text are not in its query. For most of them, the uppermost sixteen bits already show
+        # this.
         wanted = np.zeros(1 << 16, bool)
         wanted[salted >> _LOWER_BITS] = True
         salted >>= np.uint64(TEXT_BITS)
@@ -254,13 +271,13 @@ class SparseSearch:
 
 @dataclass(frozen=True, slots=True)
 class _SavedShards:
-    """Shards in a directory, mapped again in each iteration.
+    """Shards in a directory. Each iteration maps them into memory again.
 
-    Pages of a mapped file count as memory until the mapping is released.
+    The reason is that pages of a mapped file count as memory until the mapping is released.
 
     Attributes:
-        directory: of the shards.
-        sizes: the number of entries of each.
+        directory: the directory of the shards.
+        sizes: the number of entries of each shard.
     """
 
     directory: Path
@@ -294,7 +311,7 @@ def _build_shards(entries: Entries, settings: SparseSettings, *, progress: bool)
 
 
 def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float32]:
-    """Compute one over the length of the vector of each text of all shards, 0 without features: float32 (E)."""
+    """Compute one over the length of each text's vector: float32 (E), 0 for a text without features."""
     scales = []
     for shard in shards:
         idf = weights.idf(weights.frequencies[find(weights.hashes, shard.features)]).astype(np.float64)
@@ -304,12 +321,12 @@ def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float3
 
 
 def _salts(query_numbers: npt.NDArray[np.int64]) -> Hashes:
-    """Hash numbers of queries to salts; the features of different queries then almost surely differ."""
+    """Hash numbers of queries to salts. With salts, the features of different queries almost surely differ."""
     return query_numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) << np.uint64(TEXT_BITS)
 
 
 def _map_blocks(function: Callable[[slice], T], count: int) -> list[T]:
-    """Apply a function to blocks of so many queries, on all cores."""
+    """Apply a function to blocks of ``count`` queries, on all cores."""
     cores = compute_threads()
     size = int(np.clip(-(-count // (2 * cores)), *_BLOCK))
     blocks = [slice(start, start + size) for start in range(0, count, size)]

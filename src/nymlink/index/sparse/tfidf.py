@@ -14,7 +14,7 @@ from nymlink.index.sparse.postings import Postings, chunks, find
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseVectors:
-    """The nonzero values of the vectors of T texts.
+    """The vectors of T texts, stored as their nonzero values.
 
     Attributes:
         starts: int64 (T + 1): text i has the values ``starts[i]`` to ``starts[i + 1]``.
@@ -37,11 +37,11 @@ class TfIdf:
     """TF-IDF weights fitted on a set of texts.
 
     The weight of a feature is its count times ``ln((1 + n) / (1 + df)) + 1`` (scikit-learn's smooth idf); vectors
-    have unit length. Unknown features cannot match, but count in the length of a vector with the idf of df = 0: a
-    text with one unknown half is at most half similar to any other.
+    have unit length. A feature that no fitted text has cannot match. It still counts in the length of a vector,
+    with the idf of df = 0, so a text with many unknown features is not very similar to any other.
 
     Attributes:
-        settings: the features.
+        settings: settings of the features.
         documents: n, the number of fitted texts.
         hashes: uint64 (F): the features of these texts, ascending.
         frequencies: int64 (F): df, the number of texts with each feature.
@@ -60,7 +60,7 @@ class TfIdf:
 
     @classmethod
     def fit(cls, postings: Iterable[Postings], settings: SparseSettings) -> TfIdf:
-        """Count the document frequencies of features in the texts of postings, one after the other."""
+        """Count the document frequencies of features in the texts of all postings."""
         hashes, frequencies, documents = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], 0
         for part in postings:
             hashes.append(part.features)
@@ -71,7 +71,7 @@ class TfIdf:
         return cls(settings, documents, distinct, totals.astype(np.int64))
 
     def with_features_of(self, postings: Iterable[Postings]) -> TfIdf:
-        """Weigh further features, those of a few other texts, as if one fitted text had each of them."""
+        """Add the features of a few other texts. A new feature is weighted as if one fitted text had it."""
         other = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.features for part in postings)]))
         new = other[find(self.hashes, other) < 0]
         places = np.searchsorted(self.hashes, new)
@@ -88,7 +88,7 @@ class TfIdf:
         return idf
 
     def transform(self, texts: Sequence[str]) -> SparseVectors:
-        """Compute the unit vectors of T texts, of length F; zeros for a text without features."""
+        """Compute the unit vectors, of length F, of T texts. A text without features has only zeros."""
         parts = [self._transform(postings) for postings in invert(texts, self.settings)]
         lengths = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
         return SparseVectors(
@@ -116,7 +116,7 @@ class TfIdf:
 
 
 def invert(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:
-    """Invert texts, in blocks that bound memory."""
+    """Invert texts in blocks, which bounds memory."""
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     for start, stop in chunks(lengths):
         yield Postings.of(settings.features(texts[start:stop]), stop - start)

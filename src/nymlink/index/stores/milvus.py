@@ -1,4 +1,4 @@
-"""Vectors in Milvus, a server or a file of Milvus Lite."""
+"""Milvus as a store of vectors: a server, or a file of Milvus Lite."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ TOKEN_VARIABLE: Final = "NYMLINK_STORE_TOKEN"
 """Environment variable with USER:PASSWORD or an API key of a Milvus server."""
 
 _INSERTED: Final = 1 << 12
-"""Vectors inserted at a time: a message to the server is at most 64 MB."""
+"""Number of vectors inserted at a time, because a message to the server is at most 64 MB."""
 
 _MOST: Final = 16_384
-"""Most hits of a query in Milvus."""
+"""Largest number of hits of a query in Milvus."""
 
 _UNREACHABLE: Final = 2
-"""Error code of the client if it finds no server."""
+"""Error code of Milvus's client if it finds no server."""
 
 
 class MilvusStore(ServerStore):
     """Vectors in a collection of Milvus.
 
-    The fingerprint of the vectors is in the name of their field, because Milvus Lite keeps no description.
+    The name of the field of vectors contains the fingerprint of the vectors, because Milvus Lite keeps no
+    descriptions.
     """
 
     extra: ClassVar[str] = "milvus"
@@ -84,7 +85,7 @@ class MilvusStore(ServerStore):
         if client.has_collection(content.name):
             self._require(self._found(client))
             return
-        # A stopped build starts again: after a crash nobody knows which rows Milvus has.
+        # After a stopped build, start again: it is not known which rows Milvus has.
         partial = f"{content.name}_partial"
         client.drop_collection(partial)
         self._create(client, partial)
@@ -127,7 +128,7 @@ class MilvusStore(ServerStore):
         return rows
 
     def _connected(self) -> Any:
-        """Connect once per process, and check that the vectors are those of the index."""
+        """Connect once in each process, and check that the vectors are those of the index."""
         with self._connecting:
             if self._process != os.getpid():
                 self._tell()
@@ -142,7 +143,7 @@ class MilvusStore(ServerStore):
             return self._client
 
     def _found(self, client: Any) -> dict[str, Any] | None:
-        """Read the contents of the collection; ``None`` if there is none."""
+        """Read which vectors the collection has; ``None`` if there is no collection."""
         name = self.content.name
         if not client.has_collection(name):
             return None
@@ -174,7 +175,7 @@ def _connect(address: StoreAddress) -> Any:
 
 @contextmanager
 def _explained(address: StoreAddress) -> Iterator[None]:
-    """Raise errors of the library as errors in plain words."""
+    """Turn errors of Milvus's client into :class:`StoreError` with plain words."""
     exceptions = _pymilvus().exceptions
     import grpc
 
@@ -201,7 +202,7 @@ def _pymilvus() -> Any:
         import pymilvus
     except ImportError as error:
         raise MissingExtraError("milvus", purpose="A store in Milvus") from error
-    # The library writes a traceback to standard error for every error.
+    # Milvus's client would write a traceback to standard error for every error.
     for package in ("pymilvus", "milvus_lite"):
         logging.getLogger(package).setLevel(logging.CRITICAL + 1)
     return pymilvus

@@ -36,18 +36,20 @@ if TYPE_CHECKING:
 
 @contextmanager
 def deadline(descriptor: int, seconds: float) -> Iterator[Event]:
-    """Shut a socket down if the block has not ended in time: a waiting thread then gets an error.
+    """Shut a socket down if the block has not ended in time.
 
-    A stopped server, or a network that drops everything, answers no request to cancel.
+    A thread that waits for the socket then gets an error.
+
+    A request to cancel is not enough: a stopped server, or a network that drops everything, does not answer it.
 
     Yields:
-        An event, set when time was up.
+        An event that is set when the time is up.
     """
     expired = Event()
 
     def shut() -> None:
         expired.set()
-        # Shutting down does not depend on the family of sockets.
+        # The family of sockets given here does not matter for shutting down.
         with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
             copy.shutdown(socket.SHUT_RDWR)
 
@@ -88,24 +90,24 @@ def register(connection: Connection, address: StoreAddress) -> None:
 
 
 def connect(address: StoreAddress) -> Connection:
-    """Open a connection; each statement is a transaction."""
+    """Open a connection. Each statement is a transaction of its own."""
     psycopg = psycopg_package()
     try:
         parameters = psycopg.conninfo.conninfo_to_dict(address.url)
     except psycopg.Error:
-        # Its message could quote a part of a password.
+        # Do not show the message of the library, which could quote a part of a password.
         raise failure(
             address, "has an address that is no URL of PostgreSQL", "write %-signs and the like in it as %25"
         ) from None
     defaults = {"connect_timeout": CONNECT_SECONDS, "application_name": "nymlink"}
-    # No prepared statements: poolers between here and the server may not know them.
+    # Use no prepared statements: a connection pooler in front of the server may not support them.
     connection: Connection = psycopg.connect(**(defaults | parameters), autocommit=True, prepare_threshold=None)
     return connection
 
 
 @contextmanager
 def explained(address: StoreAddress) -> Iterator[None]:
-    """Raise errors of the library as errors in plain words."""
+    """Turn errors of psycopg into :class:`StoreError` with plain words."""
     psycopg = psycopg_package()
     try:
         yield
@@ -125,7 +127,7 @@ def explained(address: StoreAddress) -> Iterator[None]:
 
 
 def statement(text: LiteralString, *values: int | str, **names: str) -> Composed:
-    """Compose a statement with values, by place, and names of tables and indexes, by key."""
+    """Compose a statement. Values are inserted by place, names of tables and indexes by key."""
     from psycopg.sql import SQL, Identifier, Literal
 
     return SQL(text).format(*map(Literal, values), **{key: Identifier(name) for key, name in names.items()})
@@ -135,7 +137,7 @@ def psycopg_package() -> Any:
     """Import psycopg.
 
     Raises:
-        MissingExtraError: it, or pgvector, is not installed.
+        MissingExtraError: psycopg or pgvector is not installed.
     """
     try:
         import pgvector.psycopg  # noqa: F401
@@ -146,30 +148,39 @@ def psycopg_package() -> Any:
 
 
 _COPIED: Final = 1 << 14
-"""Vectors copied in one transaction; a stopped build continues after the last."""
+"""Number of vectors copied in one transaction.
+
+After a stop, the next build continues after the last transaction.
+"""
 
 _LARGEST_EF: Final = 1000
 """Limit of pgvector for ``hnsw.ef_search``."""
 
 _INLINE_WIDTH: Final = 1900
-"""Widest vectors that fit into a page of 8 kB; comparing wider ones takes far longer."""
+"""Largest width of vectors that fit into a page of 8 kB. Comparing wider vectors takes far longer."""
 
 _GRAPH_BYTES: Final = 1400
-"""Memory per vector of a graph during its building, without its numbers: its links and their structures."""
+"""Bytes that building a graph needs for each vector, in addition to the numbers of the vector.
+
+They hold its links.
+"""
 
 _LEAST_MEMORY: Final = 64
 _MOST_MEMORY: Final = 4096
-"""Megabytes of the server for building a graph: its own default, and enough for 1.4 million vectors of width 384.
+"""Smallest and largest memory of the server for building a graph, in megabytes.
+
+The smallest is PostgreSQL's own default. The largest is enough for 1.4 million vectors of width 384.
 """
 
 _IDLE: Final = 8
-"""Idle connections kept for further searches."""
+"""Largest number of idle connections that are kept for further searches."""
 
 
 class PostgresStore(ServerStore):
     """Vectors in a table of PostgreSQL.
 
-    Each search takes an idle connection of its own. The comment of the table identifies its vectors.
+    Each search has a connection of its own, if possible an idle one. The comment of the table identifies its
+    vectors.
     """
 
     extra: ClassVar[str] = "postgres"
@@ -193,7 +204,7 @@ class PostgresStore(ServerStore):
         partial = f"{content.name}_partial"
         with explained(self.address), connect(self.address) as connection:
             prepare(connection, self.address)
-            # Of two builds of the same vectors, the second finds the uploads of the first.
+            # If two builds upload the same vectors, the second waits, and then finds the vectors of the first.
             connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [content.name])
             if self._found(connection) is not None:
                 self._require(self._found(connection))
@@ -220,7 +231,7 @@ class PostgresStore(ServerStore):
 
     def search(self, queries: Vectors, k: int) -> Rows:
         rows = np.full((len(queries), k), NONE, np.int32)
-        # Ties by ascending row, as in exact search; the graph has no order of rows.
+        # Exact search orders ties by ascending row. A graph has no order of rows.
         order = "vector <#> %b, row" if self.is_exact else "vector <#> %b"
         query = statement(f"SELECT row FROM {{table}} ORDER BY {order} LIMIT %s", table=self.content.name)
         with explained(self.address), self._lent(k) as connection:
@@ -231,7 +242,7 @@ class PostgresStore(ServerStore):
 
     @contextmanager
     def _lent(self, k: int) -> Iterator[Connection]:
-        """Lend a connection for searching; it is kept unless the search fails."""
+        """Lend a connection for a search. Afterwards the connection is kept, unless the search fails."""
         connection = self._idle_connection(k) or self._new_connection(k)
         try:
             yield connection
@@ -252,7 +263,7 @@ class PostgresStore(ServerStore):
             try:
                 connection = self._idle.pop()
             except IndexError:
-                # Another thread took the last one.
+                # Another thread took the last idle connection.
                 return None
             try:
                 self._set_limits(connection, k)
@@ -269,7 +280,7 @@ class PostgresStore(ServerStore):
         connection = connect(self.address)
         try:
             register(connection, self.address)
-            # Compiling a query takes longer than searching.
+            # Switch off compiling, because compiling a query takes longer than searching.
             connection.execute("SET jit = off")
             self._require(self._found(connection))
             self._set_limits(connection, k)
@@ -279,13 +290,13 @@ class PostgresStore(ServerStore):
         return connection
 
     def _set_limits(self, connection: Connection, k: int) -> None:
-        """Set the limits of a search for k vectors: its time, and its depth in a graph."""
+        """Set the limits of a search for k vectors: the time, and the size of the candidate list in a graph."""
         milliseconds = max(int(1000 * timeout()), 1)
         self._execute(connection, f"SET statement_timeout = {milliseconds}; SET hnsw.ef_search = {_ef(k)}")
 
     def _execute(self, connection: Connection, query: Any, values: Any = None) -> Any:
-        """Execute a query, with a time limit even for a silent server."""
-        # A little longer than the server's own limit.
+        """Execute a query. The time limit holds even if the server does not answer at all."""
+        # Wait a little longer than the server's own limit.
         with deadline(connection.fileno(), timeout() + 1) as expired:
             try:
                 return connection.execute(query, values)
@@ -295,7 +306,7 @@ class PostgresStore(ServerStore):
                 raise
 
     def _found(self, connection: Connection) -> dict[str, Any] | None:
-        """Read the table's description of its contents; ``None`` if there is none."""
+        """Read from the table's comment which vectors it has; ``None`` if there is no table."""
         query = "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(%s)"
         found = connection.execute(query, [self.content.name]).fetchone()
         if found is None:
@@ -308,7 +319,7 @@ class PostgresStore(ServerStore):
 
 
 def _ef(k: int) -> int:
-    """Choose the size of the candidate list; a table without a graph ignores it."""
+    """Choose the size of the candidate list for k hits. A table without a graph ignores the size."""
     return min(max(EF, k), _LARGEST_EF)
 
 
@@ -336,12 +347,12 @@ def _build_graph(connection: Connection, table: str, content: StoredContent) -> 
     try:
         connection.execute(create)
     except psycopg_package().errors.DiskFull:
-        # Parallel workers share this memory; containers have 64 MB by default.
+        # Parallel workers need shared memory, and containers have only 64 MB of it by default.
         connection.execute("SET max_parallel_maintenance_workers = 0")
         connection.execute(create)
 
 
 def _graph_memory(content: StoredContent) -> int:
-    """Estimate the megabytes for building a graph: with less memory it takes many times as long."""
+    """Estimate the megabytes for building a graph. With less memory, building takes many times as long."""
     needed = content.count * (4 * content.width + _GRAPH_BYTES) >> 20
     return min(max(needed, _LEAST_MEMORY), _MOST_MEMORY)

@@ -1,4 +1,4 @@
-"""Stores on servers: their vectors, and their search."""
+"""Stores on servers: a description of their vectors, the base class of servers, and errors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ from nymlink.index.hits import Rows
 from nymlink.index.stores.vector_store import URL_VARIABLE, StoreAddress
 
 _NAME: Final = re.compile(r"nymlink_[0-9a-z_]{1,48}")
-"""PostgreSQL allows 63 characters, including those added during uploads."""
+"""Pattern of the name of a table or collection.
+
+PostgreSQL allows 63 characters, including those that are added during an upload.
+"""
 
 _HASHED: Final = 1 << 14
-"""Vectors hashed at a time."""
+"""Number of vectors hashed at a time."""
 
 
 def _name(fingerprint: str, kind: str) -> str:
@@ -33,14 +36,14 @@ def _name(fingerprint: str, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredContent:
-    """Vectors of an index in a store.
+    """Description of the vectors of an index in a store.
 
     Attributes:
-        name: of the table or collection.
-        fingerprint: of the vectors and their order, stored with them.
+        name: name of the table or collection.
+        fingerprint: digest of the vectors and their order. It is stored with the vectors.
         kind: ``"exact"`` or ``"hnsw"``.
         count: number of vectors.
-        width: of a vector.
+        width: width of a vector.
     """
 
     name: str
@@ -53,8 +56,8 @@ class StoredContent:
     def of(cls, vectors: HalfVectors, kind: str) -> StoredContent:
         """Describe vectors, float16 (E, D).
 
-        The name is made from the fingerprint: a new release of a vocabulary does not disturb searches of the old
-        one, and equal vectors are uploaded once.
+        The name is made from the fingerprint. So a new release of a vocabulary does not disturb searches of the
+        old release, and equal vectors are uploaded only once.
         """
         count, width = vectors.shape
         digest = xxhash.xxh3_128(f"{count} {width} ".encode())
@@ -89,7 +92,7 @@ SERVER_KINDS: Final = (EXACT_NEIGHBOURS, HNSW)
 """Kinds of dense search that servers offer."""
 
 LINKS: Final = 32
-"""HNSW: links of each entry (M), as with faiss."""
+"""HNSW: number of links of each entry (M), as with faiss."""
 
 EF: Final = 128
 """HNSW: size of the candidate list in building and in searching, as with faiss."""
@@ -102,7 +105,7 @@ CONNECT_SECONDS: Final = 10
 
 
 class ServerStore(ABC):
-    """A copy of the vectors of an index on a server, connected at the first search."""
+    """A copy of the vectors of an index on a server. The connection is made at the first search."""
 
     FILES: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[str]
@@ -114,29 +117,29 @@ class ServerStore(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Whether all vectors are compared."""
+        """Whether the server compares all vectors with a query."""
         return self.content.kind == EXACT_NEIGHBOURS
 
     @property
     @abstractmethod
     def most(self) -> int:
-        """Largest k."""
+        """Largest number of hits of a query."""
 
     @classmethod
     @abstractmethod
     def check(cls, address: StoreAddress) -> None:
-        """Check that a server is available and can hold vectors, before anything is encoded for it.
+        """Check that a server is available and can hold vectors. An index does this before it encodes names.
 
         Raises:
             MissingExtraError: the package of its client is not installed.
-            StoreError: it is not there, or cannot hold vectors.
+            StoreError: the server is not there, or cannot hold vectors.
         """
 
     @abstractmethod
     def upload(self, vectors: HalfVectors, *, progress: bool) -> None:
-        """Copy vectors to the server, unless it has them.
+        """Copy vectors to the server, unless the server has them already.
 
-        During the upload they have another name, so that only complete copies are searched.
+        During the upload, the vectors have another name, so that only complete copies are searched.
 
         Raises:
             StoreError: they cannot be copied.
@@ -154,10 +157,10 @@ class ServerStore(ABC):
         return {"url": self.address.public, **self.content.to_dict()}
 
     def _tell(self) -> None:
-        """Warn once if the index asks for a connection to a store on another machine."""
+        """Warn, once, if the index itself names a store on another machine."""
         if self.address.is_recorded and not self.address.is_here and not self._told:
             self._told = True
-            # The store sees the linked names, and the index may come from a stranger.
+            # The store sees the vectors of linked names, and the index may come from a stranger.
             warnings.warn(
                 f"the index looks for vectors at {self.address.public} ({URL_VARIABLE} names another place, or "
                 "confirms this one)",
@@ -171,7 +174,7 @@ class ServerStore(ABC):
             found: their ``fingerprint``, ``count`` and ``width``; ``None`` if there are none.
 
         Raises:
-            StoreError: they are not.
+            StoreError: there are none, or they are others.
         """
         name = self.content.name
         if found is None:
@@ -182,7 +185,8 @@ class ServerStore(ABC):
             )
         expected = {part: getattr(self.content, part) for part in ("fingerprint", "count", "width")}
         if found != expected:
-            # Another fingerprint under this name means that the vectors were changed.
+            # If the name was made from the fingerprint, other vectors under this name mean that somebody changed
+            # them.
             remove = "remove that there, and " if self.content.is_named_as_built else ""
             advice = f"{remove}build the index again"
             raise failure(self.address, f"holds the vectors of another index in {name}", advice)
@@ -203,13 +207,13 @@ def failure(
 
 
 def unreachable(address: StoreAddress, reason: object) -> StoreError:
-    """Make the error for a store without a connection."""
+    """Make the error for a store that cannot be reached."""
     advice = f"start it, or say where it is now with {URL_VARIABLE}"
     return failure(address, "cannot be reached", advice, reason=reason, error=StoreUnavailableError)
 
 
 def too_slow(address: StoreAddress) -> StoreError:
-    """Make the error for a store without an answer in time."""
+    """Make the error for a store that did not answer in time."""
     return failure(
         address,
         f"did not answer within {timeout():g} seconds",
@@ -219,10 +223,10 @@ def too_slow(address: StoreAddress) -> StoreError:
 
 
 def timeout() -> float:
-    """Return the time limit of an answer of a store, in seconds.
+    """Return how long nymlink waits for an answer of a store, in seconds.
 
     Raises:
-        InputError: the environment has another value than a number of seconds.
+        InputError: the value in the environment is not a number of seconds.
     """
     given = os.environ.get(TIMEOUT_VARIABLE)
     if not given:

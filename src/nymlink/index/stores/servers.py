@@ -1,4 +1,4 @@
-"""The known servers: checking one, uploading vectors to it, opening the vectors of an index there."""
+"""The known servers: check a server, upload vectors to it, and open the vectors of an index there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STORES: Final[Mapping[str, type[ServerStore]]] = MappingProxyType({POSTGRES: Po
 
 
 def check_store(address: StoreAddress, kind: str) -> None:
-    """Check that a store is available and offers a kind of search, before anything is encoded for it.
+    """Check that a store is available and offers a kind of search. An index does this before it encodes names.
 
     Args:
         address: its address.
@@ -26,7 +26,7 @@ def check_store(address: StoreAddress, kind: str) -> None:
     Raises:
         InputError: stores do not offer this kind of search.
         MissingExtraError: the package of its client is not installed.
-        StoreError: it is not there, or cannot hold vectors.
+        StoreError: the store is not there, or cannot hold vectors.
     """
     if kind not in SERVER_KINDS:
         raise InputError(f"stores do not search by {kind}: choose {' or '.join(SERVER_KINDS)}")
@@ -34,7 +34,7 @@ def check_store(address: StoreAddress, kind: str) -> None:
 
 
 def upload(address: StoreAddress, vectors: HalfVectors, kind: str, *, progress: bool) -> ServerStore:
-    """Copy vectors to a store, unless it has them; the copies of a stopped build are used.
+    """Copy vectors to a store, unless the store has them already.
 
     Args:
         address: its address.
@@ -53,14 +53,14 @@ def upload(address: StoreAddress, vectors: HalfVectors, kind: str, *, progress: 
 def open_store(
     address: StoreAddress, recorded: Mapping[str, Any], *, kind: str, count: int, width: int
 ) -> ServerStore:
-    """Open the store of an index; it is connected at the first search.
+    """Open the store of an index. The connection is made at the first search.
 
     Args:
         address: its present address.
-        recorded: :meth:`ServerStore.to_dict`.
+        recorded: the result of :meth:`ServerStore.to_dict`.
         kind: ``"exact"`` or ``"hnsw"``.
-        count: of the vectors.
-        width: of a vector.
+        count: number of vectors.
+        width: width of a vector.
 
     Raises:
         ValueError: the record is damaged.

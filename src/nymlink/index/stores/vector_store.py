@@ -1,4 +1,4 @@
-"""Stores of vectors: their addresses and their protocol."""
+"""Stores of vectors: their addresses, and the protocol of stores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILE_ENDING: Final = ".db"
 """Ending of the name of a Milvus Lite file."""
 
 _KEPT: Final = ("host", "port", "dbname", "user", "sslmode", "target_session_attrs")
-"""Recorded parameters of a URL: none is a secret, or names a file."""
+"""Parameters of a URL that an index records. None of them is a secret or names a file."""
 
 _HERE: Final = ("", "localhost", "127.0.0.1", "::1")
 
@@ -34,10 +34,10 @@ class StoreAddress:
 
     Attributes:
         server: ``"PostgreSQL"`` or ``"Milvus"``.
-        url: the given URL, possibly with credentials: never shown, logged or written.
-        public: the URL without credentials; for PostgreSQL with the name of the user, needed to look up the
-            password.
-        is_recorded: whether it comes from an index, not from the user.
+        url: the given URL, possibly with credentials. It is never shown, logged or written.
+        public: the URL without credentials. For PostgreSQL, it has the name of the user, which is needed to look
+            up the password.
+        is_recorded: whether the address comes from an index, and not from the user.
     """
 
     server: str
@@ -47,10 +47,11 @@ class StoreAddress:
 
     @classmethod
     def of(cls, url: str, *, is_recorded: bool = False) -> StoreAddress:
-        """Read a URL of a server, or the path of a file of Milvus Lite.
+        """Read the URL of a server, or the path of a file of Milvus Lite.
 
         Raises:
-            InputError: it is neither. The message does not quote it: it may contain a password.
+            InputError: the text is neither of these. The message does not quote the text, because it may contain a
+                password.
         """
         if "://" not in url:
             if Path(url).suffix != _FILE_ENDING:
@@ -67,10 +68,12 @@ class StoreAddress:
 
     @classmethod
     def recorded(cls, public: str) -> StoreAddress:
-        """Read the recorded address of an index, unless the environment has the present one.
+        """Read the recorded address of an index.
+
+        If the environment has the present address, read that address instead.
 
         Raises:
-            InputError: the environment has another value than a URL.
+            InputError: the value in the environment is not the address of a store.
             ValueError: the recorded address is damaged.
         """
         if given := os.environ.get(URL_VARIABLE):
@@ -98,12 +101,12 @@ class StoreAddress:
         return all(host in _HERE or host.startswith("/") for host in hosts)
 
     def hidden(self, message: str) -> str:
-        """Replace credentials in a message of a library."""
+        """Hide credentials in a message of a library."""
         parts = urlsplit(self.url)
         written = [pair.partition("=") for pair in parts.query.split("&")]
         secrets = [parts.password or "", *(value for key, _, value in written if key not in _KEPT)]
         if self.server == MILVUS:
-            # The name of a user may be the key of an API.
+            # What stands before the "@" may be an API key.
             secrets.append(parts.netloc.rpartition("@")[0])
         secrets += map(unquote, secrets.copy())
         for secret in sorted(filter(None, secrets), key=len, reverse=True):
@@ -118,26 +121,26 @@ _UNKNOWN: Final = (
 
 
 def _without_credentials(parts: SplitResult, *, keep_user: bool) -> str:
-    """Remove the password, and everything that may be one."""
+    """Remove the password from a URL, and everything else that may be a password."""
     _ = parts.port if "," not in parts.netloc else None
     login, at, host = parts.netloc.rpartition("@")
     user = login.partition(":")[0]
     query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key in _KEPT], safe="/")
     netloc = f"{user}{at}{host}" if keep_user else host
-    # With its slashes: a URL without a host ("postgresql:///terms?host=/tmp") must stay one.
+    # Keep the slashes, so that a URL without a host ("postgresql:///terms?host=/tmp") stays a valid URL.
     return f"{parts.scheme}://{netloc}{parts.path}{'?' if query else ''}{query}"
 
 
 class Store(Protocol):
     """A search for the nearest vectors of an index, with a copy of the vectors.
 
-    A store only finds candidates. Their scores are the cosines of the vectors in the mapped file of the index, the
-    same for every store. Several threads may search at the same time.
+    A store only finds candidates. Their scores are cosines of vectors in the mapped file of the index, so they are
+    the same with every store. Several threads may search at the same time.
 
     Attributes:
-        FILES: names of the files written by :meth:`save`.
-        is_exact: whether it finds all of the nearest vectors.
-        most: largest k; for a larger one, the mapped file is searched.
+        FILES: names of the files that :meth:`save` writes.
+        is_exact: whether the store always finds the nearest vectors.
+        most: largest k. For a larger k, nymlink searches the mapped file instead.
     """
 
     FILES: ClassVar[tuple[str, ...]]
@@ -159,7 +162,7 @@ class Store(Protocol):
             int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` if there are fewer.
 
         Raises:
-            StoreError: it cannot be searched.
+            StoreError: the store cannot be searched.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""Checkpoints: a training resumes from them to the same bits.
+"""Checkpoints: a training that resumes from one ends with the same weights, bit for bit.
 
-A checkpoint is a directory with the trained weights, the optimiser's state and the task's epoch state as
-safetensors, the rest as JSON. The next batch and random numbers follow from the step number.
+A checkpoint is a directory. Safetensors files hold the trained weights, the optimiser's state and the task's epoch
+state; a JSON file holds the rest. The step number determines the next batch and its random numbers.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = No
 
 
 def load_epoch_state(checkpoint: Path) -> dict[str, Tensor]:
-    """Read the epoch state of a checkpoint; empty for a task without one.
+    """Read the epoch state of a checkpoint. The result is empty if the task has no epoch state.
 
     Raises:
         StoreError: the checkpoint is damaged.
@@ -144,7 +144,7 @@ def _detached(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _optimiser_state(model: nn.Module, optimiser: Optimizer) -> dict[str, Tensor]:
-    """Flatten the optimiser's state: ``parameter|key`` → tensor."""
+    """Flatten the optimiser's state to a mapping from ``parameter|key`` to tensor."""
     return _detached(
         {
             f"{name}|{key}": value

@@ -1,12 +1,13 @@
 """The processes of a training: exchange of vectors and gradients, and heartbeats.
 
-A batch is the same for any number of processes. Each process encodes its share of the names, gathers the vectors
-of all processes, computes the loss of the whole batch and its gradient to every vector, and propagates the part of
-its own names. The processes' gradients add up to the gradient of a single process: negatives come from the whole
-batch, and the gathering passes no gradient.
+A batch is the same for any number of processes. Each process encodes its share of the names, and gathers the
+vectors of all processes. It computes the loss of the whole batch, and the gradient of this loss to every vector.
+It then propagates the gradient back through its own names only. The processes' gradients add up to the gradient
+that a single process would compute: negatives come from the whole batch, and the gathering passes no gradient.
 
-Peers notice at once that a process died, since its connections close. A machine without power or network closes
-nothing: peers would wait a day for it, as for an evaluation. So a process without heartbeats ends the others.
+If a process dies, its connections close, and the other processes notice at once. If a machine loses power or
+network, no connection closes. The others would wait a day for it, because an evaluation may take that long. So
+each process sends heartbeats, and the others end if a process sends none.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _EVERY: Final = 5.0
 """Seconds between heartbeats."""
 
 _SILENT: Final = 45.0
-"""Seconds of silence after which a process is lost; heartbeats go on while a process computes."""
+"""Seconds without a heartbeat after which a process counts as lost. A busy process still sends heartbeats."""
 
 _DONE: Final = "done"
 
@@ -62,14 +63,14 @@ class Store(Protocol):
 def heartbeat(
     store: Store, rank: int, count: int, *, every: float = _EVERY, silent: float = _SILENT
 ) -> Iterator[None]:
-    """Send heartbeats until the block ends; end this process if another one falls silent.
+    """Send heartbeats until the block ends. End this process if another process stops sending them.
 
     Args:
         store: shared by all processes.
         rank: number of this process.
         count: number of processes.
         every: seconds between heartbeats.
-        silent: seconds of silence after which a process is lost.
+        silent: seconds without a heartbeat after which a process counts as lost.
     """
     stop = threading.Event()
     beats = store.clone()
@@ -81,7 +82,7 @@ def heartbeat(
     try:
         yield
     except BaseException:
-        # No "done", so that waiting processes learn of the loss.
+        # Do not send "done": the waiting processes must notice that this process is lost.
         stop.set()
         thread.join()
         raise
@@ -98,7 +99,7 @@ def _beat(store: Store, rank: int, count: int, stop: threading.Event, every: flo
         number += 1
         values = _set(store, rank, str(number)) and _values(store, heard)
         now = time.monotonic()
-        # The first machine has the store: if the store is lost, the machine is silent.
+        # The store is on the first machine. If the store cannot be reached, process 0 counts as silent.
         for other, value in (values or {}).items():
             if value != heard[other][0] or value == _DONE.encode():
                 heard[other] = (value, now)
@@ -123,7 +124,10 @@ def _values(store: Store, ranks: dict[int, tuple[bytes, float]]) -> dict[int, by
 
 
 def _end(rank: int, silent: float) -> None:
-    """End this process at once: no exception reaches a main thread that waits for a peer."""
+    """End this process at once.
+
+    An exception would not reach the main thread while it waits for another process.
+    """
     print(
         f"Error: process {rank} of this training has been silent for {silent:.0f} seconds: its machine or its "
         f"network is down; {LOST}",
@@ -138,7 +142,7 @@ def _key(rank: int) -> str:
 
 
 _TIMEOUT: Final = timedelta(days=1)
-"""Longest wait for the first process, which alone evaluates."""
+"""Longest time that a process waits for the others. The first process alone evaluates, while the others wait."""
 
 
 class LostProcessError(NymlinkError):
@@ -163,7 +167,7 @@ class Processes:
         return self.rank == 0
 
     def gather(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
-        """Gather the vectors of all processes in their order, without a graph.
+        """Gather the vectors of all processes, in the order of the processes, without a computation graph.
 
         Args:
             vectors: (n, D): vectors of this process; n is ``counts[rank]``.
@@ -189,7 +193,7 @@ class Processes:
             return
         pending = []
         for parameter in parameters:
-            if parameter.grad is None:  # this process has no share of a small batch
+            if parameter.grad is None:  # a small batch may leave no names for this process
                 parameter.grad = torch.zeros_like(parameter)
             with _exchange():
                 pending.append(dist.all_reduce(parameter.grad, async_op=True))
@@ -220,7 +224,7 @@ class Processes:
         return int(shared.item())
 
     def require_same(self, values: Mapping[str, Any], device: torch.device) -> None:
-        """Check that each process has the values of process 0: machines may have different files.
+        """Check that each process has the same values as process 0, since machines may have different files.
 
         Args:
             values: name → JSON value; the same names in each process.
@@ -242,7 +246,9 @@ class Processes:
 
     @contextlib.contextmanager
     def fail_together(self, device: torch.device) -> Iterator[None]:
-        """Raise in every process if one raises within the block; the block must exchange nothing.
+        """Raise an error in every process if one process raises within the block.
+
+        The block must not exchange anything between processes.
 
         Raises:
             NymlinkError: another process failed; its own error says why.
@@ -263,7 +269,7 @@ SINGLE: Final = Processes()
 
 @contextlib.contextmanager
 def process_group(device: torch.device) -> Iterator[Processes]:
-    """Connect the processes that ``torchrun`` started; a single process without ``torchrun``."""
+    """Connect the processes that ``torchrun`` started. Without ``torchrun``, yield a single process."""
     if process_count() == 1:
         yield SINGLE
         return

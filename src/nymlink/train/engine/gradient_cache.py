@@ -2,12 +2,13 @@
 
 Pieces hold inputs of similar length, to save padding. If the computation graph of a whole batch does not fit into
 memory, gradients are cached as in GradCache (Gao et al., "Scaling Deep Contrastive Learning Batch Size under
-Memory Limited Setup", RepL4NLP 2021): encode all inputs without a graph, compute the gradient of the loss to their
-vectors, then encode each piece again with a graph and the same dropout, and propagate its part of that gradient.
-Loss and gradients are those of the whole batch.
+Memory Limited Setup", RepL4NLP 2021). First, all inputs are encoded without a graph, and the gradient of the loss
+to their vectors is computed. Then each piece is encoded again, with a graph and the same dropout, and its part of
+that gradient is propagated. The loss and its gradients equal those of the whole batch.
 
-On a CPU, torch draws a 64-bit random number for each value of a dropout. That takes a third of the time of a
-forward and backward pass of passages through a small encoder, mostly in attention.
+On a CPU, torch's dropout draws a 64-bit random number for each value. With passages and a small encoder, these
+draws take a third of the time of a forward and backward pass, mostly in attention. :func:`dropout` draws a quarter
+as many.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ def fast_dropout(device: torch.device) -> AbstractContextManager[Any]:
 
 
 def dropout(input: Tensor, p: float) -> Tensor:
-    """Set values to 0 with probability p and divide the others by 1 − p; four decisions from each random number.
+    """Set values to 0 with probability p, and divide the others by 1 − p.
+
+    One random number decides on four values.
 
     Args:
         input: a tensor of any shape.
-        p: dropout probability, above 0 and below 1 − 2⁻¹⁶, with an error of at most 2⁻¹⁶.
+        p: dropout probability, above 0 and below 1 − 2⁻¹⁶. The probability used differs from p by at most 2⁻¹⁶.
     """
     draws = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     decisions = draws.view(torch.int16)[: input.numel()].view(input.shape)
@@ -60,7 +63,7 @@ class _FastDropout(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         given = dict(kwargs or {})
-        # torch rejects other probabilities, or does nothing.
+        # For other probabilities, torch raises an error, or has nothing to draw.
         if func is functional.dropout and given["training"] and 0 < given["p"] < 1 - 2**-16:
             return dropout(args[0], given["p"])
         return func(*args, **given)
@@ -68,7 +71,7 @@ class _FastDropout(TorchFunctionMode):
 
 _PADDING: Final = 0.25
 _PIECE_TOKENS: Final = {"cpu": 1024, "cuda": 8192}
-"""Tokens of a piece, by device; few on a CPU, to keep a layer's output in the CPU's cache."""
+"""Device → most tokens of a piece. On a CPU, the output of a layer should fit into the CPU's cache."""
 
 
 class EncodedBatch:
@@ -103,7 +106,9 @@ class EncodedBatch:
             self.vectors[torch.from_numpy(rows)] = output.detach()
 
     def backward(self, gradient: Tensor) -> None:
-        """Add the loss's gradients to those of the weights; only once, since this frees the graphs.
+        """Add the gradients of the loss to the gradients of the weights.
+
+        This frees the computation graphs, so it can be called only once.
 
         Args:
             gradient: (N, D): gradient of the loss to :attr:`vectors`.
@@ -128,7 +133,7 @@ def encode(model: TorchModel, tokens: Tokens, precision: Precision, *, at_once: 
         model: the encoder.
         tokens: N inputs.
         precision: the precision to compute in.
-        at_once: most tokens at a time, padding included; by default a fast number for the device.
+        at_once: most tokens at a time, padding included; ``None`` for a number that is fast on the device.
 
     Returns:
         float32 (N, D), not of unit length.

@@ -1,6 +1,6 @@
 """The training loop: steps, evaluations, checkpoints.
 
-SIGINT and SIGTERM stop it: a step is finished first, other work ends at once.
+SIGINT and SIGTERM stop the loop. It finishes a step that has begun; an evaluation or other work ends at once.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class StopRequest:
 
 @contextlib.contextmanager
 def catch_interrupts() -> Iterator[StopRequest]:
-    """Turn the first SIGINT or SIGTERM into a stop request until the block ends; a second one acts as usual.
+    """Turn the first SIGINT or SIGTERM within the block into a stop request. A second signal acts as usual.
 
-    Signals always act as usual outside the main thread: Python allows no signal handlers there.
+    Outside the main thread, all signals act as usual: Python allows signal handlers in the main thread only.
     """
     stop = StopRequest()
     if threading.current_thread() is not threading.main_thread():
@@ -115,7 +115,7 @@ class Loop(Generic[B]):
         folder: folder of the checkpoints.
         reporter: gets the metrics.
         evaluate: evaluates the model on all held-out corpora.
-        identity: JSON values that a checkpoint must have to be resumed; the first process checks them.
+        identity: JSON values that a checkpoint must contain; the first process checks them before it resumes.
         processes: processes that share each step.
 
     Attributes:
@@ -190,7 +190,7 @@ class Loop(Generic[B]):
         """
         with catch_interrupts() as stop, self._reporter.shown(self.state.step, self.steps):
             self._written_at = time.monotonic()
-            # Also before the first step: the weights of the base may be the best.
+            # Evaluate also before the first step: the weights of the base may be the best.
             self._after_step(stop)
             for step, batch in self._batches(stop):
                 with self._error_context(f"step {step + 1:,} ({batch})", advice=", and look at this batch"):
@@ -210,8 +210,8 @@ class Loop(Generic[B]):
                 yield start + number, batch
 
     def _start_epoch(self, epoch: int, stop: StopRequest) -> None:
-        """Start an epoch; a stop request ends this at once, since no weights change."""
-        # A process that stops at once would leave the others waiting.
+        """Start an epoch. A stop request ends the start at once, since no weights change in it."""
+        # With several processes, one that stops at once would leave the others waiting.
         stopping = stop.stops_at_once() if self._processes.count == 1 else contextlib.nullcontext()
         try:
             with self._reporter.paused(), self._error_context(f"at the start of epoch {epoch + 1}"), stopping:
@@ -223,7 +223,7 @@ class Loop(Generic[B]):
                 self._reporter.epoch(epoch, figures)
 
     def _make_step(self, step: int, batch: B) -> None:
-        # A seed by step saves checkpoints the state of the random number generators.
+        # Each step has its own seed, so that checkpoints need no state of the random number generators.
         torch.manual_seed(_seed(self._settings.seed, step, self._processes.rank))
         result = self._task.backward(batch)
         densify_gradients(self._trained)
@@ -246,7 +246,7 @@ class Loop(Generic[B]):
         self._reporter.step(step + 1, result, learning_rate=rate, gradient_norm=norm)
 
     def _after_step(self, stop: StopRequest) -> None:
-        """Evaluate if due, write a checkpoint if due, stop if requested."""
+        """Evaluate if it is time, write a checkpoint if it is time, and stop if a stop is requested."""
         improved = self._evaluate_if_due(stop)
         stopping = self._processes.any(stop.requested, self._precision.device)
         late = time.monotonic() - self._written_at >= 60 * self._settings.checkpoint_minutes
@@ -262,7 +262,7 @@ class Loop(Generic[B]):
             )
 
     def _evaluate_if_due(self, stop: StopRequest) -> bool:
-        """Evaluate if due; return whether the evaluation is the best so far."""
+        """Evaluate if it is time, and return whether this evaluation is the best so far."""
         step, last = self.state.step, self.state.last
         due = step == self.steps or step % self._settings.evaluate_every == 0
         # A resumed training does not repeat the evaluation of its checkpoint.
@@ -288,7 +288,10 @@ class Loop(Generic[B]):
         return True
 
     def _check_weights(self) -> None:
-        """Raise ``NymlinkError`` if a weight is not finite: finite gradients are not enough."""
+        """Raise ``NymlinkError`` if a weight is not finite.
+
+        Weights can overflow even if all gradients are finite.
+        """
         largest = get_total_norm([parameter.detach() for parameter in self._trained], norm_type=math.inf)
         if not math.isfinite(float(largest)):
             raise NymlinkError("the weights are no longer finite numbers")
@@ -309,7 +312,7 @@ class Loop(Generic[B]):
 
     @contextlib.contextmanager
     def _error_context(self, where: str, *, advice: str = "") -> Iterator[None]:
-        """Add to an error's message the part of the training, ``where``, and advice on diverging weights."""
+        """Add to an error's message ``where`` (the part of the training) and ``advice`` on diverging weights."""
         setting = self._task.memory_setting
         try:
             with out_of_memory_advice(f"lower {setting} (now {getattr(self._settings, setting):,})"):

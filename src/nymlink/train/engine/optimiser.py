@@ -23,10 +23,11 @@ _TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16"
 
 
 class Precision:
-    """The precision of matrix products; weights, losses and the optimiser's state stay float32.
+    """The precision of matrix products. Weights, losses and the optimiser's state stay float32.
 
-    Small gradients become 0 in float16. So a scale multiplies the loss: halved if gradients overflow, doubled
-    after 2,000 steps without overflow (Micikevicius et al., "Mixed Precision Training", ICLR 2018, section 3.2).
+    In float16, small gradients become 0. So the loss is multiplied by a scale. The scale is halved if gradients
+    overflow, and doubled after 2,000 steps without overflow (Micikevicius et al., "Mixed Precision Training", ICLR
+    2018, section 3.2).
 
     Attributes:
         scale: factor of the loss; 1 unless the precision is float16.
@@ -41,7 +42,7 @@ class Precision:
 
     @classmethod
     def of(cls, name: PrecisionName, device: torch.device) -> Precision:
-        """Return a precision by its name; for ``"auto"`` the fastest of the device."""
+        """Return the precision of a name. ``"auto"`` means the fastest precision on the device."""
         return cls(cast(Any, _fastest(device) if name == "auto" else name), device)
 
     def autocast(self) -> AbstractContextManager[Any]:
@@ -80,7 +81,7 @@ class Precision:
 
 
 def find_device(name: Device, *, local_rank: int = 0) -> torch.device:
-    """Return a device by its name; of several GPUs that of this process.
+    """Return the device of a name. If there are several GPUs, return the GPU of this process.
 
     Raises:
         InputError: ``"cuda"`` without a GPU that torch can use.
@@ -99,9 +100,11 @@ def _fastest(device: torch.device) -> str:
 
 
 def use_sparse_embedding_gradients(model: nn.Module) -> None:
-    """Make the gradients of word embeddings sparse: dense ones have some 30,000 rows for each piece of a batch.
+    """Make the gradients of word embeddings sparse.
 
-    :func:`densify_gradients` makes them dense once a step.
+    A dense gradient would have some 30,000 rows for each piece of a batch.
+
+    :func:`densify_gradients` makes the gradients dense once a step.
     """
     for module in model.modules():
         if isinstance(module, PreTrainedModel):
@@ -111,7 +114,7 @@ def use_sparse_embedding_gradients(model: nn.Module) -> None:
 
 
 def densify_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Make sparse gradients dense: AdamW updates every row, also those of absent words."""
+    """Make sparse gradients dense, because AdamW updates every row, even the rows of words that a batch lacks."""
     for parameter in parameters:
         if parameter.grad is not None and parameter.grad.is_sparse:
             parameter.grad = parameter.grad.to_dense()
@@ -136,7 +139,7 @@ def out_of_memory_advice(advice: str) -> Iterator[None]:
 
 
 def adamw(parameters: Iterable[nn.Parameter], *, learning_rate: float, weight_decay: float) -> AdamW:
-    """Create AdamW as in Liu et al. (2021): weight decay on all parameters, biases and layer norms too."""
+    """Create AdamW as in Liu et al. (2021), with weight decay on all parameters, even biases and layer norms."""
     return AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=True)
 
 
@@ -152,7 +155,7 @@ def adam(
 
     Args:
         parameters: parameters of the encoder.
-        extra: another parameter, without weight decay: the weight of sparse scores, or the radius.
+        extra: one more parameter, without weight decay: the weight of sparse scores, or the radius.
         learning_rate: learning rate of the encoder.
         weight_decay: weight decay of the encoder.
         extra_learning_rate: learning rate of ``extra``.
@@ -165,13 +168,13 @@ def adam(
 
 
 class LearningRate:
-    """The learning-rate schedule: the step number alone sets the rates.
+    """The learning-rate schedule. The rates depend on the step number alone.
 
     Args:
-        optimiser: the optimiser; the initial rate of a parameter group is its peak.
-        schedule: after the warm-up: constant, or a linear or cosine decay to 0.
+        optimiser: the optimiser. The schedule takes the initial rate of each parameter group as its highest rate.
+        schedule: the rate after the warm-up: constant, or a linear or cosine decay to 0.
         steps: number of steps.
-        warm_up: share of the steps with a linear rise from 0.
+        warm_up: share of the steps at the beginning in which the rate rises linearly from 0.
     """
 
     def __init__(self, optimiser: Optimizer, schedule: Schedule, *, steps: int, warm_up: float) -> None:
@@ -189,7 +192,7 @@ class LearningRate:
         return self._peaks[0] * factor
 
     def factor(self, step: int) -> float:
-        """Compute the rate in a step as a share of its peak."""
+        """Compute the rate in a step as a share of the highest rate."""
         if step < self._rising:
             return (step + 1) / self._rising
         if self._schedule == "constant":

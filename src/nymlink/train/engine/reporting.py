@@ -1,4 +1,4 @@
-"""``metrics.jsonl``: the metrics of a training, one JSON object a line."""
+"""``metrics.jsonl``: the metrics of a training, with one JSON object on each line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MetricsLog:
 
     Args:
         path: the file.
-        step: step of the checkpoint to resume from; lines of later steps are removed. ``None`` begins a new file.
+        step: step of the checkpoint to resume from. Lines of later steps are removed. ``None`` begins a new file.
 
     Raises:
         OutputError: the file cannot be written.
@@ -38,7 +38,7 @@ class MetricsLog:
             partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **values: Any) -> None:
-        """Append a line; infinities and NaN become null, for JSON.
+        """Append a line. Infinities and NaN are written as ``null``, since JSON has no such numbers.
 
         Raises:
             OutputError: the file cannot be written.
@@ -52,7 +52,7 @@ def _finite(value: Any) -> Any:
 
 
 def _step(line: str) -> float:
-    """Read the step of a line; infinity for an incomplete line, so that it is removed."""
+    """Read the step of a line. An incomplete line has the step infinity, so that it is removed."""
     try:
         return member(json.loads(line), "step", int)
     except ValueError:
@@ -92,14 +92,15 @@ class Reporter:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the time of the block out of the speed."""
+        """Do not count the time of the block for the reported speed."""
         start = time.perf_counter()
         yield
         self._since += time.perf_counter() - start
 
     def epoch(self, epoch: int, figures: Mapping[str, float]) -> None:
         """Report that an epoch (from 0) has started, with the task's figures."""
-        # A line of the epoch's first step: a training that resumes before it writes the line again.
+        # The line has the number of the epoch's first step. A training that resumes before this step removes the
+        # line and writes it again.
         self._write(epoch * self._batches + 1, epoch=epoch + 1, **figures)
         self._show(f"epoch {epoch + 1}", figures)
 

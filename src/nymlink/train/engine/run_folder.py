@@ -27,7 +27,7 @@ from nymlink.train.engine.distributed import Processes
 from nymlink.train.settings.recipes import RECIPE
 
 FINISHED: Final = -1
-"""Returned by :meth:`RunFolder.open` instead of a step if the training is finished."""
+"""The value that :meth:`RunFolder.open` returns instead of a step if the training is finished."""
 
 _METRICS: Final = "metrics.jsonl"
 _CHECKPOINTS: Final = "checkpoints"
@@ -53,7 +53,8 @@ class RunFolder:
 
     Attributes:
         path: the folder.
-        identity: training, settings that affect the weights, and data; a resumed training must share them.
+        identity: the training's name, its settings that affect the weights, and its data. A training can only be
+            resumed with the same identity.
     """
 
     def __init__(self, training: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
@@ -79,7 +80,7 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other trainings until the block ends or the process dies.
+        """Lock the folder, so that no other training uses it until the block ends or the process dies.
 
         Raises:
             OutputError: another training holds the lock, or the folder cannot be made.
@@ -91,7 +92,8 @@ class RunFolder:
         """Begin or resume the training in the :meth:`locked` folder.
 
         Returns:
-            Step of the checkpoint to resume from; 0 for none; :data:`FINISHED` for a finished training.
+            Step of the checkpoint to resume from; 0 if there is no checkpoint; :data:`FINISHED` if the training is
+            finished.
 
         Raises:
             OutputError: the folder does not hold a training, or cannot be written.
@@ -112,11 +114,11 @@ class RunFolder:
             "versions": {"python": platform.python_version(), **_versions()},
             "machine": _machine(processes, device),
         }
-        # First the record: a folder with files but no record would be refused next time.
+        # Write the record first: the next run would refuse a folder that has files but no record.
         self._write_record()
         with output_errors(self.path):
             self.checkpoints.mkdir(exist_ok=True)
-        # Only now, without a result in the record: a result promises a model.
+        # Remove the model only now, when the record has no result: a record with a result needs a model beside it.
         self._remove_model()
         with atomic_file(self.path / RECIPE) as partial:
             partial.write_text(
@@ -125,7 +127,7 @@ class RunFolder:
         return max(checkpoints(self.checkpoints), default=0)
 
     def require_same(self) -> None:
-        """Check that the folder is empty, or holds a training of the same kind, settings and given data.
+        """Check that the folder is empty, or holds a training with the same name, settings and data.
 
         Raises:
             OutputError: the folder does not hold a training.
@@ -159,7 +161,7 @@ class RunFolder:
                     f"cannot write: {error} (the disk may be full); run the same command again to write it",
                     path=self.path,
                 ) from error
-        # First the list of files: a training that replaces this one removes them by it.
+        # Write the list of files first: a training that replaces this one reads the list to remove the files.
         self._record["encoder"] = sorted(file.name for file in written.iterdir())
         self._write_record()
         with output_errors(self.path):
@@ -167,7 +169,7 @@ class RunFolder:
             for file in written.iterdir():
                 os.replace(file, self.path / file.name)
             written.rmdir()
-        # Last the result: it marks the training as finished.
+        # Write the result last: it marks the training as finished.
         self._record["result"] = dict(result)
         self._write_record()
 
@@ -195,7 +197,7 @@ class RunFolder:
 
 
 def require_run_folder(path: Path) -> None:
-    """Check that a training can write to a folder, before any input is read.
+    """Check that a training can write to a folder. A training calls this before it reads any input.
 
     Raises:
         OutputError: the folder cannot be made or written, or does not hold a training.
@@ -206,7 +208,7 @@ def require_run_folder(path: Path) -> None:
 
 
 def remove_training(path: Path) -> None:
-    """Remove the training in a folder, and the folder if it is empty then.
+    """Remove the training in a folder. Remove the folder too if nothing else is in it.
 
     Raises:
         OutputError: the folder does not hold a training, or cannot be changed.
@@ -214,7 +216,7 @@ def remove_training(path: Path) -> None:
     record = _record_in(path)
     if record is None:
         return
-    # First the result: it promises a model.
+    # Remove the result first: a record with a result needs a model beside it.
     record.pop("result", None)
     _write_record(path, record)
     with output_errors(path):
@@ -228,7 +230,7 @@ def remove_training(path: Path) -> None:
 
 
 def _remove_model(path: Path, record: Mapping[str, Any]) -> None:
-    """Remove the model's files and folders, as the record lists them."""
+    """Remove the files and folders of the model that the record lists."""
     for name in record.get("encoder", []):
         target = path / Path(name).name
         if target.is_dir():
@@ -272,7 +274,7 @@ def _versions() -> dict[str, str]:
 
 
 def _machine(processes: Processes, device: torch.device) -> dict[str, Any]:
-    """Describe the machine: speeds and the last bits of numbers depend on it."""
+    """Describe the machine, because speeds and the last bits of numbers depend on it."""
     kind = torch.cuda.get_device_name(device) if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
     return {
         "architecture": platform.machine(),

@@ -17,7 +17,7 @@ Figures = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """The loss of a batch, its size in the task's unit, and further figures."""
+    """The loss of a batch, the batch's size in the task's unit, and further figures to report."""
 
     loss: float
     size: int
@@ -29,7 +29,7 @@ class Task(Protocol[B]):
 
     Attributes:
         unit: unit of batch sizes, for example ``"pairs"``.
-        memory_setting: setting to lower if memory runs out.
+        memory_setting: name of the setting that a user should lower if memory runs out.
     """
 
     unit: str
@@ -40,38 +40,43 @@ class Task(Protocol[B]):
         ...
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Prepare an epoch (from 0), also to resume within it; return figures to report, if any.
+        """Prepare an epoch (numbered from 0), and return figures to report, if there are any.
 
-        An exception may interrupt this.
+        The loop also calls this to resume a training within the epoch. A stop request may interrupt the call with
+        an exception.
         """
         ...
 
     def batch(self, epoch: int, number: int) -> B:
         """Make a batch of an epoch, in another thread.
 
-        It depends only on the arguments and the start of the epoch. Messages show ``str(batch)``, its place in the
-        data.
+        The batch depends only on the arguments and on the state at the start of the epoch. ``str(batch)`` names
+        the batch's place in the data, for messages.
         """
         ...
 
     def backward(self, batch: B) -> BatchResult:
-        """Add the gradients of the batch's loss, times the precision's scale, to those of the weights.
+        """Add the gradients of the batch's loss, times the precision's scale, to the gradients of the weights.
 
-        The loop seeds torch's random numbers before, and adds up the gradients of all processes after.
+        Before the call, the loop seeds torch's random numbers. After the call, it adds up the gradients of all
+        processes.
         """
         ...
 
 
 @runtime_checkable
 class StatefulTask(Protocol):
-    """A task with a state computed at the start of each epoch; checkpoints hold the state."""
+    """A task that computes a state at the start of each epoch. Checkpoints contain this state."""
 
     def epoch_state(self) -> Mapping[str, Tensor]:
         """Return the state of the current epoch."""
         ...
 
     def restore_epoch_state(self, state: Mapping[str, Tensor]) -> None:
-        """Restore the state from a checkpoint, before :meth:`start_epoch` of its epoch or of the next."""
+        """Restore the state from a checkpoint.
+
+        The loop calls :meth:`start_epoch` afterwards, for the epoch of the state or for the next epoch.
+        """
         ...
 
 
@@ -85,7 +90,10 @@ class StepEvaluation:
 
 @dataclass(slots=True)
 class TrainingState:
-    """Steps made, the last evaluation, and the best one by the settings' corpus, if they name one."""
+    """The number of steps made, the last evaluation and the best evaluation.
+
+    ``best`` stays ``None`` unless the settings name a corpus to choose the best weights by.
+    """
 
     step: int = 0
     last: StepEvaluation | None = None

@@ -30,7 +30,7 @@ S = TypeVar("S", bound=RunSettings)
 
 
 def resolve_device(settings: S) -> S:
-    """Replace ``auto`` by a device and a precision, for the record.
+    """Replace ``auto`` in the settings by the device and the precision that are used, for the training's record.
 
     Raises:
         InputError: there is no such device.
@@ -41,7 +41,7 @@ def resolve_device(settings: S) -> S:
 
 
 def prepare_model(model: nn.Module, device: torch.device) -> None:
-    """Put a model onto its device, in training mode; ``NymlinkError`` if it does not fit."""
+    """Put a model onto its device, in training mode. Raise ``NymlinkError`` if the model does not fit."""
     use_sparse_embedding_gradients(model)
     with out_of_memory_advice(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
         model.to(device).train()
@@ -60,7 +60,7 @@ def run_training(
     processes: Processes = SINGLE,
     progress: bool = False,
 ) -> TrainingState:
-    """Make the remaining steps of a training; other arguments and errors as in :mod:`nymlink.train.engine.loop`.
+    """Make the remaining steps of a training. Errors are those of :meth:`nymlink.train.engine.loop.Loop.run`.
 
     Args:
         task: makes the training's batches and gradients.
@@ -69,7 +69,7 @@ def run_training(
         settings: steps, learning rate, intervals of evaluations and checkpoints.
         precision: precision and device of the task.
         folder: the opened folder of the training.
-        start: step of the checkpoint to resume from; 0 for none.
+        start: step of the checkpoint to resume from; 0 to start from the beginning.
         evaluate: evaluates the weights on all held-out corpora.
         processes: processes that share each step.
         progress: show progress if standard error is a terminal.
@@ -99,7 +99,7 @@ def run_training(
 
 
 def restore_best(folder: RunFolder, weights: nn.Module, state: TrainingState) -> None:
-    """Load the weights of the best evaluation, if the settings choose by one."""
+    """Load the weights with the best evaluation, if the settings name a corpus to choose them by."""
     if state.best is not None and state.best.step != state.step:
         checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[state.best.step], weights)
 

@@ -1,9 +1,10 @@
-"""Registry of metric-learning losses over the pairs of a batch; entry points extend it.
+"""Registry of metric-learning losses over the pairs of a batch. Entry points can add losses.
 
-A loss takes positive and negative pairs, all or mined (:mod:`nymlink.train.losses.base`), as in the equations of
-Liu et al. (2021). Their code gives mined triplets to pytorch-metric-learning, with the same result for
-multi-similarity, circle and triplet; its InfoNCE and lifted structure weight a pair by the number of its triplets.
-For NCA see :class:`~nymlink.train.losses.pairwise.Nca`. The defaults are the constants of that code.
+A loss takes positive and negative pairs, as in the equations of Liu et al. (2021): all pairs, or mined pairs
+(:mod:`nymlink.train.losses.base`). The code of Liu et al. gives mined triplets to pytorch-metric-learning instead.
+For the multi-similarity, circle and triplet losses, the results are the same. For InfoNCE and lifted structure,
+their code weights a pair by the number of its triplets. :class:`~nymlink.train.losses.pairwise.Nca` describes the
+difference for NCA. The default settings are the constants of their code.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 1.
 
-All matrices have A anchors × M pool rows. The pool is the batch; the anchors are all its rows, or some, if
-processes or pieces share a batch.
+All matrices have the shape A anchors × M pool rows. The pool is the batch. The anchors are all rows of the batch,
+or some of them if processes or pieces share the batch.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from torch.nn.functional import normalize
 from nymlink.core.errors import NymlinkError
 
 _SAME_POINT: Final = 1e-6
-"""Smaller squared distances may be rounding errors of a float32 similarity."""
+"""Smallest squared distance that counts: a smaller one may be the rounding error of a float32 similarity."""
 
 
 def similarities(anchors: Tensor, pool: Tensor) -> Tensor:
-    """Compute cosine similarities in float32 at least: mining compares their differences.
+    """Compute cosine similarities in float32 or a higher precision, because mining compares small differences.
 
     Args:
         anchors: (A, D), of any length.
@@ -45,7 +45,7 @@ def squared_distances(similarities: Tensor) -> Tensor:
 def distances(similarities: Tensor) -> Tensor:
     """Compute Euclidean distances of unit vectors from their cosine similarities: √(2 − 2 s).
 
-    Distances below 0.001 become 0, with a gradient of 0: the gradient of the root would be infinite.
+    Distances below 0.001 become 0, with a gradient of 0. Otherwise the gradient of the root could be infinite.
     """
     squared = squared_distances(similarities)
     apart = squared > _SAME_POINT
@@ -65,13 +65,13 @@ def log_sum_exp(values: Tensor, pairs: Tensor) -> Tensor:
         pairs: bool (A, M): the values to sum.
 
     Returns:
-        (A,): very negative but finite for a row without pairs: −∞ would make gradients NaN.
+        (A,). A row without pairs gets a very low finite value, because −∞ would make gradients NaN.
     """
     return _filled(values, pairs).logsumexp(1)
 
 
 def log_one_plus_sum_exp(values: Tensor, pairs: Tensor) -> Tensor:
-    """Compute log(1 + Σ exp) over the pairs of each row: (A,), 0 for a row without pairs."""
+    """Compute log(1 + Σ exp) over the pairs of each row: (A,). A row without pairs gets 0."""
     return torch.cat([_filled(values, pairs), values.new_zeros(len(values), 1)], dim=1).logsumexp(1)
 
 
@@ -84,18 +84,18 @@ def mine(
 ) -> tuple[Tensor, Tensor]:
     """Find the positive and negative pairs of hard triplets.
 
-    A triplet (a, p, n) of an anchor, a name of its concept and a name of another concept is hard if
-    d(a, n) − d(a, p) ≤ margin. Its pairs are a positive (a, p) and a negative (a, n). It is enough to compare
-    positives with the anchor's nearest negative, and negatives with its farthest positive: O(A · M) operations
-    instead of O(A · M²).
+    A triplet (a, p, n) has an anchor a, a name p of its concept, and a name n of another concept. The triplet is
+    hard if d(a, n) − d(a, p) ≤ margin. It has a positive pair (a, p) and a negative pair (a, n). The search
+    compares each positive with the anchor's nearest negative only, and each negative with the anchor's farthest
+    positive only. The result is the same, with O(A · M) operations instead of O(A · M²).
 
     Args:
         distances: (A, M): Euclidean distances of anchors to pool rows.
         labels: integers (A,): concept of each anchor.
         pool_labels: integers (M,): concept of each pool row.
-        self_columns: integers (A,): pool row of the anchor itself, which makes no pair. Another row with the same
-            text is an ordinary positive.
-        margin: how much farther than the positive a hard negative may be; ``None`` for all pairs.
+        self_columns: integers (A,): pool row of each anchor itself. An anchor makes no pair with its own row, but
+            makes an ordinary positive pair with another row of the same text.
+        margin: how much farther than the positive a hard negative may be; ``None`` to return all pairs.
 
     Returns:
         Positives and negatives, bool (A, M) each.
@@ -121,14 +121,15 @@ def mine(
 
 @dataclass(frozen=True, kw_only=True)
 class Loss(ABC):
-    """A loss over the pairs of a batch; its settings are the fields of the subclass.
+    """A loss over the pairs of a batch. The fields of a subclass are the settings of the loss.
 
-    A loss is the mean of terms: of anchors, pairs or triplets. The loss of a split batch is the mean of all terms,
-    not of the parts' means: add up the results of :meth:`sum_and_count`.
+    A loss is the mean of its terms. A term belongs to an anchor, a pair or a triplet. If a batch is split into
+    parts, its loss is the mean of all terms, not the mean of the parts' losses. To compute it, add up the parts'
+    sums and counts from :meth:`sum_and_count`.
     """
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for a setting that is not a finite number; a subclass adds ranges."""
+        """Raise ``ValueError`` for a setting that is not a finite number. Subclasses also check ranges."""
         for setting in fields(self):
             value = getattr(self, setting.name)
             if setting.type in (float, "float") and not _is_finite(value):
@@ -143,7 +144,7 @@ class Loss(ABC):
             negatives: bool (A, M): pairs to push apart.
 
         Returns:
-            (): mean of the terms, at least 0; 0, with gradients of 0, without terms.
+            (): mean of the terms, at least 0. If there are no terms, the loss and its gradients are 0.
 
         Raises:
             ValueError: the shapes differ.
@@ -152,7 +153,7 @@ class Loss(ABC):
         return total / count.clamp(min=1)
 
     def sum_and_count(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the sum of the terms, a scalar with a gradient, and their number.
+        """Compute the sum of the terms (a scalar with a gradient), and the number of terms.
 
         Raises:
             ValueError: the shapes differ.
@@ -167,7 +168,7 @@ class Loss(ABC):
 
     @abstractmethod
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the sum and number of the terms of checked input."""
+        """Compute the sum and the number of the terms. :meth:`sum_and_count` has checked the input."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""

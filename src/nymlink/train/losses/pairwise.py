@@ -42,8 +42,9 @@ from nymlink.train.losses.base import (
 class Circle(Loss):
     """Circle loss: log(1 + Σ_n exp(γ w_n (s_n − m)) · Σ_p exp(−γ w_p (s_p − 1 + m))).
 
-    The mean over anchors with a positive and a negative. The weights w_p = max(0, 1 + m − s_p) and
-    w_n = max(0, s_n + m) have no gradient: pairs far from their optimum count more.
+    The loss is the mean over anchors that have a positive and a negative. The weights w_p = max(0, 1 + m − s_p)
+    and w_n = max(0, s_n + m) are constants without a gradient. They give more weight to pairs far from their
+    optimum.
 
     Attributes:
         m: relaxation margin m; similarities of positives should be above 1 − m, those of negatives below m.
@@ -70,7 +71,8 @@ class Circle(Loss):
 class Cosine(Loss):
     """Cosine embedding loss: 1 − s for a positive pair, max(0, s − margin) for a negative pair.
 
-    The mean over all pairs. Liu et al. (2021, appendix B.2) compare with it, without released code.
+    The loss is the mean over all pairs. Liu et al. (2021, appendix B.2) compare their loss with this one, but
+    released no code for it.
 
     Attributes:
         margin: the similarity below which a negative costs nothing.
@@ -93,8 +95,8 @@ class Cosine(Loss):
 class InfoNce(Loss):
     """InfoNCE: −log(exp(s_p / τ) / (exp(s_p / τ) + Σ_n exp(s_n / τ))).
 
-    The mean over positive pairs (a, p); n are the negatives of the anchor a. The denominator leaves out the
-    anchor's other positives.
+    The loss is the mean over positive pairs (a, p). The sum is over the negatives n of the anchor a. The
+    denominator leaves out the anchor's other positives.
 
     Attributes:
         temperature: τ; 0.07 in He et al., 0.5 in van den Oord et al.
@@ -118,10 +120,11 @@ class LiftedStructure(Loss):
     """Lifted structure loss: ½ max(0, J)² of each positive pair (i, j).
 
     J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), where d is the Euclidean
-    distance. The mean over positive pairs. Anchors and pool must be the same rows in the same order.
+    distance and N_i are the negatives of i. The loss is the mean over positive pairs. Anchors and pool must be the
+    same rows in the same order.
 
     Attributes:
-        margin: the distance below which negatives cost most.
+        margin: the margin in J. Negatives nearer than this distance raise the loss most.
     """
 
     margin: float = 1.0
@@ -147,7 +150,7 @@ class LiftedStructure(Loss):
 class MultiSimilarity(Loss):
     """Multi-similarity loss: 1/α · log(1 + Σ_p exp(−α (s_p − ε))) + 1/β · log(1 + Σ_n exp(β (s_n − ε))).
 
-    The mean over all anchors, including those without pairs.
+    The loss is the mean over all anchors, including anchors without pairs.
 
     Attributes:
         alpha: scale α of the positives.
@@ -184,8 +187,9 @@ class MultiSimilarity(Loss):
 class Nca(Loss):
     """NCA loss: −log(Σ_p exp(−scale · d_p²) / (Σ_p exp(−scale · d_p²) + Σ_n exp(−scale · d_n²))).
 
-    The mean over anchors with a positive; d are Euclidean distances. The code of Liu et al. (2021) instead sums
-    over all rows, mined or not, and weights an anchor by the number of its mined triplets.
+    The loss is the mean over anchors with a positive, where d_p and d_n are Euclidean distances. The code of Liu
+    et al. (2021) differs: it sums over all rows, mined or not, and weights an anchor by the number of its mined
+    triplets.
 
     Attributes:
         scale: factor of the squared distances.
@@ -209,12 +213,13 @@ class Nca(Loss):
 class Triplet(Loss):
     """Triplet loss: max(0, d(a, p) − d(a, n) + margin), where d is the Euclidean distance.
 
-    The mean over violated triplets (a, p, n): each positive of an anchor with each of its negatives. Mined pairs
-    make more triplets than were mined; if the margin of mining is larger, these are not violated and change
-    nothing.
+    The loss is the mean over violated triplets (a, p, n), whose term is above 0. Each positive p of an anchor a
+    forms a triplet with each of the anchor's negatives n. So mined pairs form more triplets than were mined. The
+    additional triplets change nothing if the margin of mining is larger than this margin, because they are not
+    violated.
 
     Attributes:
-        margin: how much farther than the positive a negative should be.
+        margin: how much farther from the anchor a negative should be than a positive.
     """
 
     margin: float = 0.05
@@ -225,7 +230,7 @@ class Triplet(Loss):
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
         euclidean = distances(similarities)
-        # Anchors have few positives: a row for each positive pair takes little memory.
+        # Anchors have few positives, so a row for each positive pair takes little memory.
         anchors, columns = positives.nonzero(as_tuple=True)
         violations = euclidean[anchors, columns][:, None] - euclidean[anchors] + self.margin
         violations = violations.clamp(min=0).masked_fill(~negatives[anchors], 0)
@@ -235,15 +240,15 @@ class Triplet(Loss):
 def marginal_likelihood_loss(scores: Tensor, positives: Tensor) -> Tensor:
     """Compute −log Σ_p P(p): the negative log of the total softmax probability of a query's positives.
 
-    Logarithms of both sums do not underflow. The authors' code drops rows with an underflow, which have most to
-    teach.
+    The computation uses the logarithms of both sums, which do not underflow. The authors' code computes
+    probabilities, and drops rows whose probability underflows, although these rows would teach the model most.
 
     Args:
         scores: float (B, k): scores of the candidates of each query; ``-inf`` for missing ones.
         positives: bool (B, k): candidates that name a gold concept of the query.
 
     Returns:
-        (): mean over the rows with a positive; 0 for none.
+        (): mean over the rows with a positive; 0 if there are no such rows.
     """
     with_positive = positives.any(1)
     scores, positives = scores[with_positive], positives[with_positive]

@@ -1,9 +1,9 @@
 """The prototype-based triplet loss and soft-radius neighbours, for contextual re-ranking.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
-Analytics 2023), sections 3.2.2 and 3.2.3. The mentions of one concept in one document are a cluster. Its
-prototype, the mean of its mentions' vectors, is compared with concepts; for one mention this is the plain triplet
-loss.
+Analytics 2023), sections 3.2.2 and 3.2.3. The mentions of one concept in one document are a cluster. The prototype
+of a cluster is the mean of its mentions' vectors. The loss compares prototypes with concepts. For a cluster of one
+mention, it equals the plain triplet loss.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def triplet_loss(queries: Tensor, positives: Tensor, negatives: Tensor, *, margi
 
 
 def row_distances(first: Tensor, second: Tensor) -> Tensor:
-    """Compute the Euclidean distances of rows: float (…, D) twice → (…); the gradient of equal rows is 0."""
+    """Compute the Euclidean distances between the rows of two arrays.
+
+    Both are float (…, D), the result is (…). The gradient of equal rows is 0.
+    """
     norms: Tensor = torch.linalg.vector_norm(first - second, dim=-1)
     return norms
 
@@ -42,7 +45,7 @@ def prototypes(vectors: Tensor, groups: Tensor, members: Tensor, count: int) -> 
     Args:
         vectors: float (M, D).
         groups: int64 (M): group of each vector.
-        members: bool (M): the vectors that count, at least one of each group.
+        members: bool (M): the vectors to include; each group needs at least one.
         count: B, the number of groups.
 
     Returns:
@@ -59,7 +62,7 @@ def group_maxima(values: Tensor, groups: Tensor, members: Tensor, count: int) ->
 
 
 def central_members(vectors: Tensor, groups: Tensor, count: int) -> Tensor:
-    """Find the member of each group nearest to its prototype, the first of equals: int64 (B)."""
+    """Find the member of each group that is nearest to the group's prototype: int64 (B). The first wins a tie."""
     everyone = torch.ones_like(groups, dtype=torch.bool)
     distances = row_distances(vectors, prototypes(vectors, groups, everyone, count)[groups])
     order = torch.argsort(distances, stable=True)
@@ -81,7 +84,8 @@ def nearest_candidates(
         count: number of candidates to find, at most k.
 
     Returns:
-        int64 (B, min(count, k)): rows of concepts, the nearest first; −1 after the last.
+        int64 (B, min(count, k)): rows of concepts, the nearest first. −1 fills the places after the last
+        candidate.
     """
     distances = row_distances(anchors.unsqueeze(1), concepts[candidates].float()).masked_fill(~allowed, math.inf)
     places = torch.argsort(distances, dim=1, stable=True)[:, :count]
@@ -97,9 +101,10 @@ def nearest_concept(anchors: Tensor, concepts: Tensor, allowed: Tensor) -> Tenso
         allowed: bool (B, P): the concepts to choose from.
 
     Returns:
-        int64 (B): rows of concepts, the first of equals; −1 for none.
+        int64 (B): rows of concepts; −1 if no concept is allowed. The first concept wins a tie.
     """
-    # cdist does not hold the B × P × D differences; rounding of its matrix products would change the order.
+    # cdist does not keep the B × P × D differences in memory. Its faster mode with matrix products is off, because
+    # rounding would change the order.
     distances = torch.cdist(anchors, concepts.float(), compute_mode="donot_use_mm_for_euclid_dist")
     rows = distances.masked_fill(~allowed, math.inf).argmin(1)
     return rows.masked_fill(~allowed.any(1), -1)
@@ -110,14 +115,14 @@ class SoftRadius(nn.Module):
 
     Args:
         radius: initial radius λ, in the lengths of the encoder.
-        tolerance: initial ε, the tolerance of a neighbour beyond the radius.
-        spread: 0 for a constant ε. Otherwise ε is this factor times the learned spread of largest distances about
-            the radius.
-        singletons: whether clusters of one mention (largest distance 0) count for the radius.
+        tolerance: initial ε: how far beyond the radius a mention still counts as a neighbour.
+        spread: 0 keeps ε constant. Otherwise ε is this factor times a learned spread: the mean difference between
+            the radius and the largest distances of clusters.
+        singletons: whether the radius also learns from clusters of one mention, whose largest distance is 0.
         device: where the lengths are.
 
     Attributes:
-        lengths: (2): the radius λ, and the spread of largest distances about it.
+        lengths: (2): the radius λ, and the spread.
     """
 
     def __init__(
@@ -134,14 +139,14 @@ class SoftRadius(nn.Module):
         return float(radius + spread * self._factor)
 
     def loss(self, farthest: Tensor, sizes: Tensor) -> Tensor:
-        """Compute the loss of the radius, (λ − r)², and of a learned spread; algorithm 1, line 13.
+        """Compute the loss of the radius, (λ − r)², plus the loss of a learned spread; algorithm 1, line 13.
 
         Args:
             farthest: float (B): r, the largest distance of a neighbour of each anchor.
             sizes: int64 (B): number of mentions of each cluster.
 
         Returns:
-            (): mean over the clusters that count; 0 for none.
+            (): mean over the clusters that the radius learns from; 0 if there are none.
         """
         farthest = farthest.detach() if self._singletons else farthest.detach()[sizes > 1]
         radius, spread = self.lengths

@@ -42,7 +42,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class CrossBatch:
-    """A batch: number of mentions, pieces of mentions with a wrong concept, and its place for messages."""
+    """A batch of mentions.
+
+    Attributes:
+        mentions: number of mentions.
+        pieces: the mentions that have a wrong candidate, in pieces.
+        place: epoch and numbers of the mentions, shown in messages.
+    """
 
     mentions: int
     pieces: Sequence[Piece]
@@ -55,8 +61,8 @@ class CrossBatch:
 class CrossEncoderTask:
     """Learns to score the gold concept of a mention above wrong candidates; a ``Task``.
 
-    Half of the wrong candidates are the first of the index, the hardest. Each epoch draws the others from the
-    rest: a model without training on them could score them highest.
+    Half of the wrong candidates are the first ones of the index, which are the hardest. Each epoch draws the other
+    half from the remaining candidates. Without this half, the model could learn to score such candidates highest.
     """
 
     unit = "mentions"
@@ -109,7 +115,8 @@ class CrossEncoderTask:
                 self._cross.model, piece.tokens, self._precision, graph_tokens=self._settings.graph_tokens
             )
             scores = encoding.vectors.requires_grad_()
-            # A sum over mentions: the gradients of the pieces add up to the batch's.
+            # The loss of a piece is a sum over mentions, so that the gradients of the pieces add up to the
+            # gradient of the batch.
             piece_loss = listwise_loss(scores[:, 0], piece.counts) / total
             (gradient,) = torch.autograd.grad(piece_loss * self._precision.scale, scores)
             encoding.backward(gradient)

@@ -38,7 +38,7 @@ from nymlink.train.mentions.reranker_examples import Examples
 from nymlink.train.settings.reranker_trainings import RerankSettings
 
 _MEASURED: Final = 512
-"""Clusters of the first batches, from which the unit of lengths is computed."""
+"""Number of clusters from which the unit of lengths is computed. They are those of the first batches."""
 
 _CONCEPTS: Final = 4096
 """Concepts encoded between two updates of the progress bar."""
@@ -48,7 +48,10 @@ _COMPARED: Final = 256
 
 
 class DualEncoderWeights(nn.Module):
-    """All trained weights: both encoders, and the radius of neighbours, which only ``prototype-srn`` learns."""
+    """All trained weights: both encoders and the radius of neighbours.
+
+    Only the loss ``prototype-srn`` learns the radius.
+    """
 
     def __init__(self, dual: DualEncoder, radius: SoftRadius, *, learned: bool) -> None:
         super().__init__()
@@ -65,7 +68,7 @@ class GroupBatch:
         groups: int64 (M), ascending: group of each mention.
         anchors: int64 (B): anchor of each group, as a position among the M.
         tokens: inputs of the mentions.
-        place: epoch and numbers of the groups, for messages.
+        place: epoch and numbers of the groups, shown in messages.
     """
 
     mentions: Ints
@@ -81,10 +84,11 @@ class GroupBatch:
 class DualEncoderTask:
     """Brings mentions in context nearer to their gold concept than to wrong candidates; a ``StatefulTask``.
 
-    A group is a mention, a random mention of a cluster, or a whole cluster (setting ``loss``). Its negative is the
-    wrong candidate nearest to its anchor by the current weights ("online hardest negative", section 3.2.2), from
-    the candidates nearest at the start of the epoch (setting ``shortlist``): all 64 would cost four times as much.
-    The candidates are those of the anchor, or of all mentions of the batch (setting ``negatives``).
+    A group is a mention, a random mention of a cluster, or a whole cluster (setting ``loss``). The negative of a
+    group is the wrong candidate that is nearest to its anchor by the current weights ("online hardest negative",
+    section 3.2.2). It is chosen from the candidates that were nearest at the start of the epoch (setting
+    ``shortlist``), because all 64 candidates would cost four times as much. The candidates belong to the anchor,
+    or to any mention of the batch (setting ``negatives``).
 
     Args:
         weights: the weights to train.
@@ -95,7 +99,8 @@ class DualEncoderTask:
         progress: show progress if standard error is a terminal.
 
     Attributes:
-        unit_length: unit of all lengths; computed before the first epoch if ``scaling`` is ``"auto"``.
+        unit_length: unit that all lengths are divided by. It is computed before the first epoch if ``scaling`` is
+            ``"auto"``; otherwise it is 1.
     """
 
     unit = "groups"
@@ -130,7 +135,7 @@ class DualEncoderTask:
         return len(self._examples) if self._settings.loss == "triplet" else self._examples.clusters
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Search wrong candidates with the current weights, unless a checkpoint restored them."""
+        """Search wrong candidates with the current weights, unless a checkpoint has restored the candidates."""
         if epoch == self._epoch:
             return None
         if epoch == 0 and self._settings.scaling == "auto":
@@ -140,7 +145,7 @@ class DualEncoderTask:
         return {"with_gold": self._examples.with_gold, "unit_length": self.unit_length}
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """Return the wrong candidates, which depend on the weights at the start of the epoch."""
+        """Return the wrong candidates. They depend on the weights at the start of the epoch."""
         if self._epoch is None:
             return {}
         unit = torch.tensor(self.unit_length, dtype=torch.float64)
@@ -187,7 +192,7 @@ class DualEncoderTask:
             )
             distances = row_distances(vectors, vectors[anchors][groups]) / self.unit_length
             neighbours = distances <= (self._weights.radius.threshold if self._soft else np.inf)
-            # A prototype has at least one mention, however small the radius becomes.
+            # A prototype has at least its anchor, even if the radius becomes very small.
             neighbours[anchors] = True
             farthest = group_maxima(distances, groups, neighbours, count)
             anchor_mentions = batch.mentions[anchors.cpu().numpy()]
@@ -224,7 +229,7 @@ class DualEncoderTask:
     def _hardest_negatives(self, anchors: Tensor, numbers: Ints, mentions: Ints) -> Ints:
         """Find the wrong candidate nearest to each anchor of a batch, by the current weights.
 
-        Each step chooses anew: a few steps push a candidate away.
+        Each step chooses again, because a few steps push a candidate away.
 
         Args:
             anchors: float (B, D): vectors of the anchors.
@@ -232,7 +237,7 @@ class DualEncoderTask:
             mentions: int64 (M): numbers of all mentions of the batch.
 
         Returns:
-            int64 (B): positions among the examples' concepts; −1 for none.
+            int64 (B): positions among the examples' concepts; −1 if there is no wrong candidate.
         """
         batch = self._settings.negatives == "batch"
         shortlists = self._negatives[mentions if batch else numbers]
@@ -253,7 +258,7 @@ class DualEncoderTask:
     def _nearest_wrong_candidates(self) -> Ints:
         """Find each mention's nearest wrong candidates by the current weights: int64 (M, min(shortlist, k)).
 
-        −1 stands for none. Nothing is encoded if the shortlist has room for all candidates.
+        −1 stands for a missing candidate. If the shortlist has room for all candidates, nothing is encoded.
         """
         dual, examples = self._weights.dual, self._examples
         if examples.candidates.shape[1] <= self._settings.shortlist:
@@ -279,14 +284,17 @@ class DualEncoderTask:
         return np.concatenate(shortlists)
 
     def _members(self, number: int, draw: int) -> Ints:
-        """Choose the mentions of a group by the loss: a mention, or one or all of a cluster."""
+        """Choose the mentions of a group: a mention, one of a cluster, or a whole cluster (setting ``loss``)."""
         if self._settings.loss == "triplet":
             return np.array([number])
         cluster = self._examples.cluster(number)
         return cluster[[draw % len(cluster)]] if self._settings.loss == "triplet-sampled" else cluster
 
     def _mean_radius(self) -> float:
-        """Compute the mean of the largest distance from the anchor, over clusters of several mentions; else 0."""
+        """Compute the mean, over clusters, of the largest distance of a mention from the cluster's first mention.
+
+        Clusters of one mention do not count. The result is 0 if there are no others.
+        """
         examples = self._examples
         key = seeded_keys(["epoch 0"], seed=self._settings.seed)
         numbers = permute(np.arange(min(_MEASURED, examples.clusters)), size=examples.clusters, key=key).tolist()
@@ -313,7 +321,7 @@ def _finite(vectors: Tensor) -> Tensor:
 
 
 def _ranges(total: int, size: int) -> Sequence[tuple[int, int]]:
-    """Cut a range of numbers into pieces: (start, stop) of each."""
+    """Cut the range from 0 to ``total`` into pieces, and return the (start, stop) of each piece."""
     return [(start, min(start + size, total)) for start in range(0, total, size)]
 
 

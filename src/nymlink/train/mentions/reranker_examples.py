@@ -22,12 +22,12 @@ from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, Passage, passages
 
 @dataclass(frozen=True, slots=True)
 class ContextMention:
-    """A mention as queries for the index and as a passage for the re-ranker, with its gold concepts.
+    """A mention with its queries for the index, its passage for the re-ranker, and its gold concepts.
 
     Attributes:
         document: number of its document.
         parts: one query, or one for each part of a composite mention.
-        passage: the mention in its context; ``None`` without context or for a composite mention.
+        passage: the mention in its context; ``None`` if it has no context or is composite.
         concept_ids: gold ids of the corpus.
         gold: rows of the gold concepts in the vocabulary.
     """
@@ -69,7 +69,7 @@ def retrieve_concepts(index: Index, texts: Iterable[str], k: int) -> dict[str, R
     """Search the k best concepts of each query.
 
     Returns:
-        Query → int32 (k): concept rows, :data:`~nymlink.index.hits.NONE` after the last.
+        Query → int32 (k): concept rows. :data:`~nymlink.index.hits.NONE` fills the places after the last.
     """
     distinct = list(dict.fromkeys(texts))
     return dict(zip(distinct, index.match(distinct, k).concepts, strict=True))
@@ -82,12 +82,15 @@ class Examples:
     Attributes:
         passages: mentions in context.
         order: int64 (M): mentions, cluster by cluster.
-        offsets: int64 (G + 1): cluster g, one concept in one document, is ``order[offsets[g]:offsets[g + 1]]``.
+        offsets: int64 (G + 1): the mentions of cluster g are ``order[offsets[g]:offsets[g + 1]]``. A cluster is
+            all mentions of one concept in one document.
         concepts: int32 (C), ascending: concept rows of the vocabulary.
-        golds: gold concept rows of each mention; several for an id split into several concepts.
+        golds: gold concept rows of each mention. A mention has several if its gold id was split into several
+            concepts.
         positives: int64 (M): gold concept of each mention, as a position in ``concepts``.
-        candidates: int64 (M, k): candidates of each mention, as positions in ``concepts``; any for missing ones.
-        allowed: bool (M, k): wrong candidates, as possible negatives.
+        candidates: int64 (M, k): candidates of each mention, as positions in ``concepts``. Missing candidates have
+            any position.
+        allowed: bool (M, k): true for wrong candidates, which can be negatives; false for right and missing ones.
         with_gold: share of the mentions with a gold candidate.
         left_out: reason → number of mentions left out.
     """
@@ -105,7 +108,7 @@ class Examples:
 
     @classmethod
     def of(cls, index: Index, given: Iterable[ContextMention], *, k: int) -> Examples:
-        """Make examples with k candidates of the mentions with a context and one gold id of the vocabulary.
+        """Make examples, with k candidates each, of the mentions with a context and one gold id of the vocabulary.
 
         Raises:
             InputError: there are no such mentions.
@@ -132,7 +135,7 @@ class Examples:
         correct = np.array(
             [[row in mention.gold for row in line.tolist()] for mention, line in zip(mentions, rows, strict=True)]
         )
-        # The first of several gold concepts represents all.
+        # If a mention has several gold concepts, the first represents them all.
         gold = np.array([min(mention.gold) for mention in mentions], np.int32)
         concepts = np.unique(np.concatenate([rows[rows != NONE], gold]))
         documents = np.array([mention.document for mention in mentions])

@@ -1,4 +1,4 @@
-"""Training of a re-ranker, and its evaluation: candidates before and after re-ranking."""
+"""Training of a re-ranker, and its evaluation: accuracy of the candidates before and after re-ranking."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ Score = Callable[[Vocabulary, Sequence[Passage], Sequence[Rows]], Sequence[Score
 
 
 class RerankerEvaluation:
-    """A repeatable evaluation on a held-out corpus; candidates are searched once.
+    """A repeatable evaluation on a held-out corpus. It searches the candidates only once.
 
-    All mentions with gold ids count. A mention is wrong if its gold ids are not in the vocabulary, or not among
-    its candidates. A composite mention is right if all its parts are. Composite mentions, and mentions without
-    context, keep the order of the index.
+    All mentions with gold ids count. A mention counts as wrong if its gold ids are not in the vocabulary or not
+    among its candidates. A composite mention counts as right if all its parts are right. The re-ranker does not
+    re-order the candidates of composite mentions and of mentions without context.
 
     Args:
         held_out: the corpus and its index.
@@ -97,8 +97,8 @@ class RerankerEvaluation:
         """Compute accuracies, from 0 to 1.
 
         Returns:
-            ``acc@1`` and ``acc@5`` after re-ranking, ``retrieved@1`` before it, and their upper bound ``recall``:
-            the share of mentions with a gold candidate.
+            ``acc@1`` and ``acc@5``: accuracies after re-ranking; ``retrieved@1``: accuracy before re-ranking;
+            ``recall``: share of mentions with a gold candidate, which no accuracy can exceed.
         """
         before = [[self._retrieved[part] for part in mention.parts] for mention in self._mentions]
         after = list(before)
@@ -165,8 +165,9 @@ class RerankerSetup:
         task: makes batches and gradients.
         weights: holds all trained weights.
         optimiser: updates these weights.
-        score: scores held-out mentions with the current weights.
-        result: returns the training's part of the result, for the final weights, as JSON values.
+        score: function that scores held-out mentions with the current weights.
+        result: function that returns this training's own part of the result, as JSON values. It is called with the
+            final weights loaded.
     """
 
     task: Task[Any]
@@ -186,7 +187,7 @@ def train_reranker(
     progress: bool,
     problems: Problems | None,
 ) -> Mapping[str, Any]:
-    """Train a re-ranker in one process, or resume its training; a finished training is not changed.
+    """Train a re-ranker in one process, or resume its training. A finished training is not changed.
 
     Args:
         training: name of the training, for the record.
@@ -234,7 +235,7 @@ def train_reranker(
 
 
 def held_out_scores(scorer: Callable[[M, Vocabulary], ContextScorer], model: M, precision: Precision) -> Score:
-    """Make a scorer of held-out mentions with the current weights, in the training's precision."""
+    """Make a function that scores held-out mentions with the current weights, in the training's precision."""
 
     def scores(
         vocabulary: Vocabulary, passages: Sequence[Passage], candidates: Sequence[Rows]
@@ -270,7 +271,8 @@ def _open_data(settings: RerankerTrainingSettings, max_length: int, problems: Pr
             "concepts": len(examples.concepts),
             "left_out": dict(examples.left_out),
         },
-        # The candidates depend on the index and its fusion, not only on the vocabulary.
+        # The record has a digest of the candidates, because they depend on the index and its fusion, not only on
+        # the vocabulary.
         "candidates": hashlib.sha256(examples.concepts[examples.candidates].tobytes()).hexdigest(),
         **{f"evaluation.{name}": evaluation.describe() for name, evaluation in evaluations.items()},
     }

@@ -1,10 +1,10 @@
-"""Train re-rankers: two encoders, or one that reads mention and concept together.
+"""Train re-rankers: a dual encoder (two encoders), or a cross-encoder, which reads mention and concept together.
 
-Two encoders: Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research
+Dual encoder: Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research
 Metrics and Analytics 2023).
 
-One that reads both: Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020),
-section 4.2.
+Cross-encoder: Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section
+4.2.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def train_rerank(
 ) -> Mapping[str, Any]:
     """Train a dual encoder, or resume; see :func:`~nymlink.train.mentions.reranker_training.train_reranker`.
 
-    The result also has ``unit_length``, the unit of lengths, and for ``prototype-srn`` the learned ``radius``.
+    The result also has ``unit_length``, the unit of lengths. With the loss ``prototype-srn`` it has the learned
+    ``radius`` too.
     """
     setup = partial(_setup, progress=progress)
     return train_reranker(

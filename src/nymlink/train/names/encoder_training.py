@@ -1,4 +1,4 @@
-"""Training of an encoder, and its evaluation: held-out mentions and their nearest names."""
+"""Training of an encoder, and its evaluation by the nearest names of held-out mentions."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 
 class EncoderEvaluation:
-    """A repeatable evaluation on a held-out corpus; the corpus and its dictionary are prepared once.
+    """A repeatable evaluation on a held-out corpus. It prepares the corpus and its dictionary only once.
 
-    The protocol of Sung et al. (2020) and Liu et al. (2021): vectors alone rank the names; a name is right if one
-    of its concepts is gold (lenient), a composite mention if all its parts are right. Mentions with gold ids
-    outside the dictionary count as wrong.
+    The protocol of Sung et al. (2020) and Liu et al. (2021): vectors alone rank the names. A name is right if one
+    of its concepts is gold (lenient). A composite mention is right if all its parts are right. Mentions whose gold
+    ids are not in the dictionary count as wrong.
 
     Args:
         held_out: the corpus and the dictionary.
@@ -120,7 +120,7 @@ def open_evaluations(
 
 
 def memoised(encode: Encode) -> Encode:
-    """Make an encoder encode each name once: corpora may share a dictionary."""
+    """Make an encoder that encodes each name only once, because corpora may share a dictionary."""
     known: dict[str, npt.NDArray[np.float32]] = {}
 
     def encode_new(names: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -140,7 +140,7 @@ class EncoderTask(Task[B], Protocol):
     """The task of a training of encoders."""
 
     def names_cut(self) -> tuple[int, int]:
-        """Count the truncated and the encoded names so far, in all processes."""
+        """Return the numbers of truncated and of encoded names so far, in all processes together."""
         ...
 
 
@@ -152,7 +152,8 @@ class TrainingSetup(Generic[B]):
         task: makes batches and gradients.
         weights: holds all trained weights: of the encoder and of the task.
         optimiser: updates these weights.
-        result: returns the training's part of the result, for the final weights, as JSON values.
+        result: function that returns this training's own part of the result, as JSON values. It is called with the
+            final weights loaded.
     """
 
     task: EncoderTask[B]
@@ -167,7 +168,7 @@ class TrainingData(Generic[B]):
 
     Attributes:
         provenance: source of the data, as JSON values; a training resumes only with the same data.
-        setup: makes task and optimiser of an encoder on these data.
+        setup: function that makes the task and the optimiser for an encoder and these data.
     """
 
     provenance: Mapping[str, Any]
@@ -183,19 +184,20 @@ def train_encoder(
     progress: bool = False,
     problems: Problems | None = None,
 ) -> Mapping[str, Any]:
-    """Train an encoder, or resume its training; a finished training is not changed.
+    """Train an encoder, or resume its training. A finished training is not changed.
 
     Args:
         training: name of the training, for the record.
         settings: the settings.
-        open_data: opens the data, given a temporary folder and the collector of broken input.
+        open_data: function that opens the data. It is given a temporary folder and the collector of broken input.
         restart: replace a training in the output folder instead of resuming it.
         progress: show progress if standard error is a terminal.
         problems: collects broken input.
 
     Returns:
-        ``steps`` made, ``weights_of_step`` (the step of the final weights), its ``figures``, and values of
-        this kind of training; empty in all processes but the first.
+        ``steps``: number of steps made; ``weights_of_step``: the step of the final weights; ``figures``: the
+        evaluation of these weights; and values of this kind of training. The result is empty in all processes but
+        the first.
 
     Raises:
         InputError: the input is unusable, or the output folder holds a different training.

@@ -92,8 +92,8 @@ def _translations(settings: TranslationSettings, _: Path, problems: Problems) ->
 class MentionPairs:
     """Mentions paired with all names of their gold concepts, as a :class:`~nymlink.pairs.pairs.PairSequence`.
 
-    Mentions and names are prepared as for a search; equal ones make no pair. See
-    :func:`~nymlink.train.annotated_queries.annotated_queries` for repeated and composite mentions.
+    Mentions and names are prepared as for a search. A mention makes no pair with a name that equals it.
+    :func:`~nymlink.train.annotated_queries.annotated_queries` describes repeated and composite mentions.
 
     Args:
         vocabulary: vocabulary of the names.
@@ -102,7 +102,8 @@ class MentionPairs:
         seed: seed of the order of pairs.
 
     Raises:
-        InputError: no mention has a gold id of the vocabulary, or no gold concept has another name.
+        InputError: no mention has a gold id of the vocabulary, or no gold concept has a name that differs from its
+            mention.
     """
 
     def __init__(

@@ -36,17 +36,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NameBatch:
-    """The names of B pairs: R = 2 B rows, first all left names, then all right names.
+    """The names of B pairs, as R = 2 B rows: first the left names of all pairs, then the right names.
 
-    The processes share the encoding of the U distinct names; each knows the rows of the whole batch.
+    The batch has U distinct names. Each process encodes some of them, and knows the rows of the whole batch.
 
     Attributes:
         labels: int64 (R): number of each row's concept.
-        groups: int64 (R): rows of one group are no negatives of each other; a concept is in one group.
-        names: int64 (R): number of each row's distinct name; those of process 0 come first.
+        groups: int64 (R): number of each row's group. Rows of one group are never negatives of each other. All
+            rows of a concept are in one group.
+        names: int64 (R): number of each row's distinct name. The names that process 0 encodes have the lowest
+            numbers.
         counts: number of distinct names of each process; their sum is U.
         tokens: distinct names of this process.
-        place: epoch and numbers of the pairs, for messages.
+        place: epoch and numbers of the pairs, shown in messages.
     """
 
     labels: Ints
@@ -110,13 +112,13 @@ class NameBatches:
 
 
 def _shares(names: Sequence[str], processes: int) -> list[Ints]:
-    """Divide names between processes; each gets as many short and long names."""
+    """Divide names between processes, so that each process gets names of all lengths."""
     by_length = np.argsort([len(name) for name in names], kind="stable")
     return [by_length[rank::processes] for rank in range(processes)]
 
 
 _FAR: Final = 1e4
-"""More than any distance of unit vectors, to keep a row out of hard triplets."""
+"""A distance larger than that of any two unit vectors. It keeps ignored rows out of hard triplets."""
 
 
 class SelfAlignmentTask:
@@ -153,7 +155,7 @@ class SelfAlignmentTask:
         return self._batches.batch(number, epoch=epoch)
 
     def backward(self, batch: NameBatch) -> BatchResult:
-        """Add the gradients of the whole batch's loss, in each process through its own names."""
+        """Add the gradients of the whole batch's loss. Each process propagates them through its own names."""
         encoding = EncodedBatch(
             self._model, batch.tokens, self._precision, graph_tokens=self._settings.graph_tokens
         )
@@ -195,7 +197,7 @@ class SelfAlignmentTask:
         same = groups[:, None] == groups[None, :]
         if self._ignore_shared_names:
             same |= names[:, None] == names[None, :]
-        # Neither positives nor negatives, so in no triplet.
+        # These pairs are neither positives nor negatives, so they are in no triplet.
         ignored = same & (labels[:, None] != labels[None, :])
         euclidean = distances(cosines).masked_fill(ignored, _FAR)
         positives, negatives = mine(euclidean, labels, labels, rows, margin)
@@ -244,8 +246,9 @@ def train_on_pairs(
 ) -> Mapping[str, Any]:
     """Train an encoder by self-alignment of pairs, or resume its training.
 
-    ``open_pairs`` opens the pairs, given a temporary folder and the collector of broken input. Other arguments,
-    result and errors are those of :func:`~nymlink.train.names.encoder_training.train_encoder`.
+    ``open_pairs`` is a function that opens the pairs. It is given a temporary folder and the collector of broken
+    input. The other arguments, the result and the errors are those of
+    :func:`~nymlink.train.names.encoder_training.train_encoder`.
 
     Raises:
         InputError: there are no pairs, or the loss lacks a given setting.

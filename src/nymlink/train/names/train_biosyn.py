@@ -1,7 +1,7 @@
 """Training by synonym marginalisation (BioSyn): candidates, batches, and the task.
 
 Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3. Their code
-holds the score of every query with every name; no array here has queries × names values.
+keeps the scores of all queries with all names in memory. This module never holds an array of that size.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ from nymlink.train.settings.encoder_trainings import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 _NAMES: Final = 1 << 14
-"""Names encoded at a time, to bound the memory of their vectors."""
+"""Number of names encoded at a time, which bounds the memory of their vectors."""
 
 
 class CandidateLists:
-    """Q queries with up to k candidates each: sparse ones stay, :meth:`refresh` replaces the dense ones.
+    """Q queries with up to k candidates each, from sparse search and from dense search.
+
+    The sparse candidates stay the same. :meth:`refresh` replaces the dense candidates.
 
     Args:
         queries: queries with gold concepts.
@@ -58,7 +60,7 @@ class CandidateLists:
         progress: show progress if standard error is a terminal.
 
     Attributes:
-        rows: int32 (Q, k): rows of entries, :data:`~nymlink.index.hits.NONE` after the last.
+        rows: int32 (Q, k): rows of entries. :data:`~nymlink.index.hits.NONE` fills the places after the last.
         sparse_scores: float32 (Q, k): TF-IDF cosine of each candidate.
         positives: bool (Q, k): candidates that name a gold concept of the query.
     """
@@ -86,7 +88,7 @@ class CandidateLists:
         self.set_rows(np.full((len(queries), size), NONE, np.int32))
 
     def refresh(self, encode: Encode) -> None:
-        """Search dense candidates by inner products of vectors, and put them after the sparse ones."""
+        """Search dense candidates by inner products of vectors, and put them after the sparse candidates."""
         texts = self._entries.texts
         queries = encode(self._texts)
         dense = Hits(np.zeros((len(queries), 0), np.int32), np.zeros((len(queries), 0), np.float32))
@@ -107,7 +109,7 @@ class CandidateLists:
 
     @property
     def recall(self) -> float:
-        """Share of the queries with a positive candidate; the others teach nothing."""
+        """Share of the queries with a positive candidate. The encoder learns nothing from the other queries."""
         return float(self.positives.any(1).mean())
 
     def names(self, rows: Rows) -> list[str]:
@@ -117,15 +119,16 @@ class CandidateLists:
 
 
 def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
-    """Append new dense candidates to the sparse ones, up to ``size`` candidates of a query.
+    """Append dense candidates that are new to the sparse candidates, until a query has ``size`` candidates.
 
     Args:
-        sparse: int32 (Q, s): distinct rows, :data:`~nymlink.index.hits.NONE` after the last.
-        dense: int32 (Q, size): the same from dense search.
+        sparse: int32 (Q, s): distinct rows from sparse search. :data:`~nymlink.index.hits.NONE` fills the places
+            after the last.
+        dense: int32 (Q, size): distinct rows from dense search, filled likewise.
         size: number of candidates of a query.
 
     Returns:
-        int32 (Q, size), as the arguments.
+        int32 (Q, size): distinct rows, filled likewise.
     """
     rows = np.hstack([sparse, dense])
     absent = rows == NONE
@@ -139,11 +142,14 @@ def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
 
 
 _MEASURED: Final = 1000
-"""Number of queries for measuring the scale of dense scores, their mean squared vector length."""
+"""Number of queries that measure the scale of dense scores, which is the mean squared length of vectors."""
 
 
 class BioSynModel(nn.Module):
-    """An encoder with a learned weight, at first 0: score = inner product + ``sparse_weight`` · sparse score."""
+    """An encoder, and the learned weight in score = inner product + ``sparse_weight`` · sparse score.
+
+    The weight starts at 0.
+    """
 
     def __init__(self, encoder: TorchModel, device: torch.device) -> None:
         super().__init__()
@@ -162,7 +168,7 @@ class CandidateBatch:
         positives: bool (B, k): candidates that name a gold concept of the query.
         sparse: float32 (B, k): sparse scores of the candidates.
         tokens: the distinct names.
-        place: epoch and numbers of the queries, for messages.
+        place: epoch and numbers of the queries, shown in messages.
     """
 
     queries: Ints
@@ -203,7 +209,7 @@ class SynonymMarginalisationTask:
         return -(-len(self._queries) // self._settings.batch_queries)
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Search dense candidates with the current weights, unless a checkpoint restored them."""
+        """Search dense candidates with the current weights, unless a checkpoint has restored the candidates."""
         if epoch == self._epoch:
             return None
         self._lists.refresh(self._encode)
@@ -211,7 +217,7 @@ class SynonymMarginalisationTask:
         return {"with_positive": self._lists.recall, "sparse_weight": self._model.sparse_weight.item()}
 
     def epoch_state(self) -> Mapping[str, Tensor]:
-        """Return the candidates, which depend on the weights at the start of the epoch."""
+        """Return the candidates. They depend on the weights at the start of the epoch."""
         if self._epoch is None:
             return {}
         return {"epoch": torch.tensor(self._epoch), "candidates": torch.from_numpy(self._lists.rows)}
@@ -272,9 +278,10 @@ class SynonymMarginalisationTask:
         return self._cut, self._encoded
 
     def result(self) -> Mapping[str, Any]:
-        """Return the learned weight, and the equivalent fusion weights of an index.
+        """Return the learned weight, and the fusion weights with which an index gives the same order.
 
-        An index scores by cosines, this model by inner products: cosines times the squared length of the vectors.
+        An index scores by cosines. This model scores by inner products, which are cosines times the squared length
+        of the vectors.
         """
         weight = self._model.sparse_weight.item()
         vectors = self._encode([annotated.query for annotated in self._queries[:_MEASURED]])
@@ -294,8 +301,9 @@ def train_biosyn(
 ) -> Mapping[str, Any]:
     """Train an encoder and the weight of sparse scores, or resume their training.
 
-    As :func:`~nymlink.train.names.encoder_training.train_encoder`; the result also has ``sparse_weight``, the
-    learned weight, and ``fusion``, the equivalent weights of dense and sparse search in an index.
+    Arguments, result and errors are those of :func:`~nymlink.train.names.encoder_training.train_encoder`. The
+    result also has ``sparse_weight``, the learned weight, and ``fusion``, the weights of dense and sparse search
+    with which an index gives the same order.
 
     Raises:
         InputError: ``torchrun`` started several processes.
@@ -313,7 +321,7 @@ def _open_data(
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
     annotated = list(annotated_queries(vocabulary, corpora, types=settings.types))
-    # As published, a mention with several ids counts as composite, even if it cannot be split.
+    # As in the published training, a mention with several ids counts as composite, even if it cannot be split.
     queries = [query for query in annotated if len(query.concept_ids) == 1]
     if not queries:
         raise no_concept_error(settings.types)

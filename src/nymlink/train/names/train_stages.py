@@ -1,4 +1,4 @@
-"""Training in stages, as in Liu et al. (ACL 2021): each stage begins with the encoder of the one before."""
+"""Training in stages, as in Liu et al. (ACL 2021). Each stage begins with the encoder of the previous stage."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def train_stages(
 ) -> Mapping[str, Any]:
     """Train an encoder in stages, or resume the unfinished stage.
 
-    Each stage has a folder in the output; the encoder of the last stage is copied to the output. Stages can be
-    added to a finished recipe, and changed before they begin.
+    Each stage has a folder in the output folder. The encoder of the last stage is copied to the output folder. A
+    user can add stages to a finished recipe, and can change a stage before it begins.
 
     Returns:
         Name of a stage → its result, in order.
 
     Raises:
-        InputError: an input of a stage is missing or unusable; a stage in the output differs from the recipe's, or
-            is not in the recipe; several processes were started.
+        InputError: an input of a stage is missing or unusable; a stage in the output folder differs from the
+            recipe, or is not in the recipe; several processes were started.
         OutputError, StoreError, StoppedError, NymlinkError: as in
             :func:`~nymlink.train.names.encoder_training.train_encoder`.
     """
@@ -86,7 +86,7 @@ def _train(stage: Stage, *, progress: bool, problems: Problems | None) -> Mappin
 
 
 def _stage_folders(output: Path) -> Iterator[Path]:
-    """List the folders of stages of any recipe in the output."""
+    """List the folders of stages in the output folder, whatever recipe they belong to."""
     if output.is_dir():
         for path in sorted(output.iterdir()):
             if _STAGE.fullmatch(path.name) and is_training(path):

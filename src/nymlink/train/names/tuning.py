@@ -1,4 +1,6 @@
-"""Adapters, or LoRA through peft: low-rank updates of attention weights, merged after training.
+"""Tuning of few weights: adapters, or LoRA through peft.
+
+LoRA trains low-rank updates of attention weights, which are merged into the weights after training.
 
 Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models" (ICLR 2022).
 """
@@ -35,12 +37,12 @@ TARGETS: Final = {
     "roberta": _BERT_LIKE,
     "xlm-roberta": _BERT_LIKE,
 }
-"""Model type → updated layers: of queries and values, as in section 4.2 of the paper."""
+"""Model type → names of the layers that LoRA updates: those of queries and values (paper, section 4.2)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoraSettings:
-    """Settings of LoRA: the rank r of an update, and α; updates are scaled by α / r."""
+    """Settings of LoRA: the rank r of an update, and α. Each update is multiplied by α / r."""
 
     rank: int = 16
     alpha: int = 32
@@ -74,12 +76,15 @@ def add_lora(model: PreTrainedModel, settings: LoraSettings) -> PeftModel:
 
 
 def merge_lora(model: PeftModel) -> PreTrainedModel:
-    """Add the updates to the weights, and return the plain model; ``model`` cannot be used afterwards."""
+    """Add the updates to the weights, and return the model without LoRA. ``model`` cannot be used afterwards."""
     return cast("PreTrainedModel", model.merge_and_unload())
 
 
 def add_tuning(model: TorchModel, settings: EncoderTrainingSettings) -> None:
-    """Freeze and extend a model for adapter or LoRA tuning; seed torch before, for the new weights."""
+    """Freeze a model, and add adapters or LoRA updates, if the settings say so.
+
+    The caller seeds torch first, because the new weights are random.
+    """
     if settings.tuning == "adapters":
         model.add_adapters(AdapterSettings(reduction=settings.adapter_reduction))
     elif settings.tuning == "lora":
@@ -88,7 +93,7 @@ def add_tuning(model: TorchModel, settings: EncoderTrainingSettings) -> None:
 
 
 def write_tuned(model: TorchModel, settings: EncoderTrainingSettings, folder: Path) -> None:
-    """Write an encoder with :meth:`TorchModel.save`, LoRA merged; ``model`` cannot be used afterwards."""
+    """Write an encoder with :meth:`TorchModel.save`, after merging LoRA. ``model`` cannot be used afterwards."""
     if settings.tuning == "lora":
         model.transformer = merge_lora(cast("PeftModel", model.transformer))
     model.save(folder)

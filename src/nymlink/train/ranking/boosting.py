@@ -1,8 +1,9 @@
 """Learn symmetric trees by gradient boosting with a loss over the candidates of each question.
 
-The loss of a question is minus the logarithm of the probability of its right candidates, the softmax over their
-scores and that of no answer, which is 0 (:func:`~nymlink.rank.ranker.softmax`): a listwise loss as in Cao et al.,
-"Learning to rank: from pairwise approach to listwise approach" (2007), with no answer as one more candidate.
+The loss of a question is minus the logarithm of the probability of its right candidates. The probabilities are the
+softmax over the scores of the candidates and of "no answer", whose score is 0
+(:func:`~nymlink.rank.ranker.softmax`). It is a listwise loss as in Cao et al., "Learning to rank: from pairwise
+approach to listwise approach" (2007), with "no answer" as one more candidate.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from nymlink.rank.trees import Numbers, Trees
 
 _BINS = 64
 _SAMPLED = 100_000
-"""Most values of a feature to choose its thresholds by."""
+"""Largest number of values of a feature from which its thresholds are chosen."""
 
 _LEAST_CURVATURE = 1e-6
 
@@ -65,7 +66,7 @@ def boost(
         right: bool (N): right candidates.
         weights: float64 (Q): weights of the questions.
         settings: settings of the boosting.
-        start: float64 (N): scores that the trees add to; ``None`` for 0.
+        start: float64 (N): scores to which the trees add; ``None`` for scores of 0.
         progress: show progress if standard error is a terminal.
 
     Raises:
@@ -103,7 +104,7 @@ def boost(
 def _derivatives(
     scores: npt.NDArray[np.float64], starts: Ints, question: Ints, right: Bools, weights: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Compute the first derivative of the loss by each score, and an upper bound of the second one."""
+    """Compute the first derivative of the loss by each score, and an upper bound of the second derivative."""
     largest = np.maximum(np.maximum.reduceat(scores, starts), 0)
     exponentials = np.exp(scores - largest[question])
     shares = exponentials / (np.add.reduceat(exponentials, starts) + np.exp(-largest))[question]
@@ -122,10 +123,10 @@ def _grow(
     thresholds: list[Numbers],
     settings: BoostingSettings,
 ) -> tuple[list[tuple[int, int]], Ints]:
-    """Choose for each level the feature and threshold that lower the total loss most.
+    """Grow a tree: choose for each level the feature and the threshold that lower the total loss most.
 
     Returns:
-        Feature and number of the threshold of each level; leaf of each drawn candidate.
+        For each level, the feature and the number of its threshold; and the leaf of each drawn candidate.
     """
     leaves = np.zeros(len(drawn), np.int64)
     own = {column: bins[column][drawn] for column in columns}
@@ -160,9 +161,10 @@ def _leaves(bins: list[npt.NDArray[np.uint8]], asked: list[tuple[int, int]], row
 
 
 def _thresholds(column: Numbers, rng: np.random.Generator) -> Numbers:
-    """Choose thresholds at quantiles between the values of a feature; none for a single value.
+    """Choose thresholds between the values of a feature, at quantiles if there are many values.
 
-    Missing values count as smallest; the first threshold separates them.
+    A feature with a single value has no threshold. A missing value counts as smaller than all others; the first
+    threshold separates missing values.
     """
     sample = column if len(column) <= _SAMPLED else rng.choice(column, _SAMPLED, replace=False)
     there = sample[~np.isnan(sample)]
@@ -177,6 +179,6 @@ def _thresholds(column: Numbers, rng: np.random.Generator) -> Numbers:
 
 
 def _to_bins(column: Numbers, thresholds: Numbers) -> npt.NDArray[np.uint8]:
-    """Count the thresholds below each value; 0 for a missing one."""
+    """Count the thresholds below each value. The count of a missing value is 0."""
     places = np.searchsorted(thresholds, column, side="left")
     return np.where(np.isnan(column), 0, places).astype(np.uint8)

@@ -18,7 +18,7 @@ from nymlink.train.ranking.boosting import BoostingSettings
 from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
 
 _FEWEST: Final = 200
-"""Fewest questions with a right candidate to learn from."""
+"""Smallest number of questions with a right candidate that is enough to learn from."""
 
 _HELD_OUT: Final = 0.2
 """Share of the questions held out to measure the ranker."""
@@ -26,12 +26,12 @@ _HELD_OUT: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class RankerFit:
-    """A ranker, and its gain on held-out questions with a right candidate.
+    """A ranker, and its gain on held-out questions that have a right candidate.
 
     Attributes:
         ranker: learned from all questions.
-        before: kind of questions → share with a right first candidate in the order of the index.
-        after: the same in the order of a ranker learned from the other questions.
+        before: kind of questions → share of questions whose first candidate is right in the order of the index.
+        after: the same share in the order of a ranker that learned from the other questions only.
         counts: kind of questions → number of questions.
     """
 
@@ -47,7 +47,7 @@ def fit_ranker(
     """Learn the order of candidates from questions of several kinds.
 
     Args:
-        questions: kind, for people to read → labelled questions.
+        questions: kind of questions (a description for people) → labelled questions.
         settings: settings of the boosting; ``None`` for the default.
         progress: show progress if standard error is a terminal.
 
@@ -85,7 +85,7 @@ def _in_order(right: Bools, scores: Scores) -> Bools:
 
 
 def _first_right(right: Bools) -> float:
-    """Compute the share with a right first candidate among questions with a right candidate."""
+    """Among questions with a right candidate, compute the share whose first candidate is right."""
     answered = right.any(axis=1)
     return float(right[answered, 0].mean()) if answered.any() else float("nan")
 
@@ -99,13 +99,13 @@ _COUNTS: Final = (10, 20, 40)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankerAdaptation:
-    """Trees learned from answered questions, to add to a ranker.
+    """Trees learned from answered questions. Their scores are added to those of a ranker.
 
     Attributes:
-        trees: the trees; ``None`` without a significant gain.
-        scores: float32 (Q, K): cross-validated scores of the candidates.
-        before: share of the questions with a right first candidate, by the ranker.
-        after: the same with the trees, cross-validated.
+        trees: the trees; ``None`` if they bring no significant gain.
+        scores: float32 (Q, K): scores of the candidates, each from trees learned without its question.
+        before: share of the questions whose best candidate is right by the ranker alone.
+        after: the same share by the cross-validated scores.
     """
 
     trees: Trees | None
@@ -117,7 +117,7 @@ class RankerAdaptation:
 def adapt_ranker(ranker: Ranker, labelled: LabelledQuestions, folds: Ints) -> RankerAdaptation:
     """Learn trees that correct a ranker.
 
-    Cross-validation chooses the number of trees; none without a significant gain
+    Cross-validation chooses the number of trees. No trees are added if the gain is not significant
     (:func:`~nymlink.evaluation.significance.is_gain`).
 
     Args:
@@ -151,13 +151,13 @@ def _first(trees: Trees, count: int) -> Trees:
 
 
 def _scores(trees: Trees, described: Scores) -> Scores:
-    """Score candidates: float32 (Q, K), 0 for missing ones."""
+    """Score candidates: float32 (Q, K). Missing candidates get 0."""
     scores = Ranker(trees, "").scores(described)
     return np.where(np.isfinite(scores), scores, np.float32(0))
 
 
 def _firsts_right(scores: Scores, labelled: LabelledQuestions) -> Bools:
-    """Find the questions with a right best candidate: bool (Q)."""
+    """Find the questions whose candidate with the highest score is right: bool (Q)."""
     first = scores.argmax(axis=1)
     right: Bools = np.take_along_axis(labelled.right, first[:, None], 1)[:, 0]
     return right

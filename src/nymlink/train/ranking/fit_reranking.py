@@ -1,4 +1,4 @@
-"""Learn a re-ranker's order from the labelled candidates of mentions in context."""
+"""Learn the order of a re-ranker's candidates from mentions in context whose candidates are labelled."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from nymlink.train.ranking.boosting import BoostingSettings, boost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledLines:
-    """M lines of candidates: of N mentions with gold ids, and of the other mentions in their documents.
+    """M lines of k candidates each, for N mentions with gold ids and for the other mentions of their documents.
 
     Attributes:
         pool: candidates of all mentions; a composite mention has a line for each part.
         right: bool (M, k): gold candidates.
         has_context: bool (M): lines with a context.
-        owner: int64 (M): mention of each line; :data:`~nymlink.index.hits.NONE` without a gold id.
+        owner: int64 (M): number of the mention of each line; :data:`~nymlink.index.hits.NONE` if it has no gold
+            id.
         documents: int64 (M): number of the document of each line.
-        complete: bool (N): mentions whose parts all have candidates.
+        complete: bool (N): whether all parts of the mention have candidates.
     """
 
     pool: CandidatePool
@@ -55,16 +56,19 @@ class LabelledLines:
         return float(self._of_mentions(has_right).mean())
 
     def accuracy(self, total: npt.NDArray[np.floating[Any]]) -> float:
-        """Compute Acc@1 by scores (M, k); ties and lines without context keep the order of the index."""
+        """Compute Acc@1 of the order by scores (M, k).
+
+        Candidates with equal scores, and lines without context, keep the order of the index.
+        """
         return float(self.correct(total).mean())
 
     def correct(self, total: npt.NDArray[np.floating[Any]]) -> Bools:
-        """Find the mentions with a right first candidate by scores (M, k): bool (N)."""
+        """Find the mentions whose first candidate is right in the order by scores (M, k): bool (N)."""
         first = np.where(self.has_context, total.argmax(axis=1), 0)
         return self._of_mentions(self.right[np.arange(len(first)), first])
 
     def _of_mentions(self, lines: Bools) -> Bools:
-        """Find the mentions whose lines are all true: bool (N)."""
+        """Find the complete mentions all of whose lines are true: bool (N)."""
         mentions = self.complete.copy()
         owned = self.owner != NONE
         np.logical_and.at(mentions, self.owner[owned], lines[owned])
@@ -84,7 +88,7 @@ def label_candidates(
 
     Args:
         index: the index to link to.
-        reranker: the re-ranker of its candidates; its own order does not matter.
+        reranker: the re-ranker of the index's candidates. An order that it learned before does not matter.
         corpus: documents with gold ids.
         types: mentions of these types only.
         language: language code of mentions without one; ``None`` for unknown.
@@ -131,7 +135,7 @@ def label_candidates(
 
 
 _FEWEST: Final = 50
-"""Fewest mentions with a context and a right candidate to learn from."""
+"""Smallest number of mentions with a context and a right candidate that is enough to learn from."""
 
 BY_INDEX: Final = "index"
 BY_CONTEXT: Final = "context"
@@ -143,10 +147,10 @@ class RerankingFit:
     """The learned order, and its accuracy.
 
     Attributes:
-        order: learned from all mentions.
+        order: the order learned from all mentions.
         mentions: number of mentions with a gold id.
         recall: share of the mentions with a gold candidate, the upper bound of Acc@1.
-        figures: kind of order → Acc@1. :data:`BY_ALL` is measured on each half of the documents with an order
+        figures: kind of order → Acc@1. For :data:`BY_ALL`, each half of the documents is measured with an order
             learned from the other half.
     """
 
@@ -172,16 +176,17 @@ def fit_reranking(
 ) -> RerankingFit:
     """Learn the order of a re-ranker's candidates from a development corpus.
 
-    All mentions with gold ids count. A mention with unknown gold ids, or without a gold candidate, is wrong, and
-    teaches that all its candidates are wrong. A composite mention is right if all its parts are. Composite
-    mentions, and mentions without context, keep the order of the index and teach nothing. Mentions without gold
-    ids inform the others of their document.
+    All mentions with gold ids count. If the gold ids of a mention are unknown or not among its candidates, the
+    mention counts as wrong, and all its candidates are examples of wrong ones. A composite mention is right if all
+    its parts are right. Composite mentions and mentions without context keep the order of the index, and nothing
+    is learned from them. Mentions without gold ids are evidence for the other mentions of their document.
 
-    Use development mentions: neither the re-ranker's training mentions, nor mentions to report figures of.
+    Use a development corpus. Its mentions should neither have trained the re-ranker nor be used for published
+    figures.
 
     Args:
         index: the index to link to.
-        reranker: the re-ranker of its candidates; its own order does not matter.
+        reranker: the re-ranker of the index's candidates. An order that it learned before does not matter.
         corpus: documents with gold ids.
         types: mentions of these types only.
         language: language code of mentions without one; ``None`` for unknown.
@@ -229,7 +234,7 @@ def learn_order(
     taught = lines & data.has_context & (data.owner != NONE)
     pool, right = data.pool.chosen(taught), data.right[taught]
     types = type_shares(pool, right)
-    # Describe the whole pool: all mentions of a document are evidence.
+    # Describe the whole pool, because all mentions of a document are evidence.
     described = describe(data.pool, types)[taught]
     counts = pool.valid.sum(axis=1)
     trees = boost(

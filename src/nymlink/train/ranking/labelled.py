@@ -53,7 +53,7 @@ class LabelledQuestions:
             index: the index to search.
             questions: Q questions.
             answers: rows of the right concepts of each question.
-            without: rows of the hidden entries of each question; empty for none.
+            without: rows of the entries that are hidden from each question; empty to hide nothing.
             weight: weight of each question.
         """
         described = [np.zeros((0, CANDIDATES, len(NAMES)), np.float32)]
@@ -92,12 +92,12 @@ class LabelledQuestions:
 def learn_trees(
     labelled: LabelledQuestions, settings: BoostingSettings, *, start: Scores | None = None, progress: bool = False
 ) -> Trees:
-    """Learn to order the candidates of questions.
+    """Learn trees that order the candidates of questions.
 
     Args:
-        labelled: Q questions; those without candidates teach nothing.
+        labelled: Q questions. Nothing is learned from questions without candidates.
         settings: settings of the boosting.
-        start: float32 (Q, K): scores that the trees add to; ``None`` for 0.
+        start: float32 (Q, K): scores to which the trees add; ``None`` for scores of 0.
         progress: show progress if standard error is a terminal.
     """
     there = ~np.isnan(labelled.described).all(axis=2)
@@ -116,7 +116,7 @@ def learn_trees(
 
 
 LEFT_OUT: Final = 0.1
-"""Share of the annotated mentions repeated with hidden gold concepts."""
+"""Share of the annotated mentions that become a second question, with their gold concepts hidden."""
 
 
 def annotated_questions(
@@ -127,9 +127,12 @@ def annotated_questions(
     language: str | None = None,
     seed: int = 0,
 ) -> LabelledQuestions:
-    """Ask for the annotated mentions of a corpus, for :data:`LEFT_OUT` of them also with hidden gold concepts.
+    """Make questions from the annotated mentions of a corpus.
 
-    Mentions with unknown gold ids are left out: the nearest concept may be right.
+    A share :data:`LEFT_OUT` of the mentions also becomes a question without a right answer: their gold concepts
+    are hidden.
+
+    Mentions with unknown gold ids are left out, because the nearest concept may be right for them.
 
     Args:
         index: the index to search.
@@ -165,7 +168,7 @@ def annotated_questions(
 
 
 def unanswerable_questions(index: Index, names: Sequence[str], *, weight: float = 1.0) -> LabelledQuestions:
-    """Ask for names that mean no concept of an index."""
+    """Make questions from names that mean no concept of an index."""
     asked = Pipeline(index).queries_of([Mention(name) for name in names])
     questions = [part.question for parts in asked for part in parts]
     return LabelledQuestions.of(index, questions, [frozenset()] * len(questions), weight=weight)

@@ -1,11 +1,11 @@
 """Questions without annotations, from the names of a vocabulary.
 
-A third of the questions are unchanged names. A third are changed names: an added or missing word, another order of
-words, another number, a misspelling. A third are hidden names, together with all names of the same words: their
-concept must be found by its other names, or not at all.
+A third of the questions are unchanged names. A third are changed names, with an added or missing word, another
+order of words, plural and singular exchanged, or a misspelling. A third are names that are hidden from the search,
+together with all names of the same words. Their concept can be found only by its other names, if it has any.
 
-Ontologies use different names for a concept, as authors do. A merged vocabulary has the equal concepts of its
-sources, so the names of other sources are questions with known answers.
+Different ontologies use different names for a concept, as different authors do. A merged vocabulary knows which
+concepts of its sources are equal. So the names in other sources are questions with known answers.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from nymlink.vocabulary.concepts import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _MOST_CONCEPTS: Final = 4
-"""Most concepts of a name in a question."""
+"""Largest number of concepts that a name in a question may have."""
 
 _STEM: Final = 5
-"""Number of equal first letters that make two words forms of one word."""
+"""Number of first letters: two words that share them count as forms of one word."""
 
 _BIASED: Final = ("names", "names_found", "share_found", "references")
-"""Features that depend on the draw of questions more than on the answer."""
+"""Features that depend more on how the questions are drawn than on whether a candidate is right."""
 
 _Change = Callable[[list[str], Sequence[str], np.random.Generator], list[str] | None]
 
 
 def left_out_questions(index: Index, count: int, *, seed: int = 0, weight: float = 1.0) -> LabelledQuestions:
-    """Sample ``count`` concepts, and make a question from a name of each, with this ``weight``."""
+    """Sample ``count`` concepts, and make a question from one name of each. Each question gets this ``weight``."""
     rng = np.random.default_rng(seed)
     entries = index.entries
     concepts = np.unique(index.owners[entries.names])
@@ -78,7 +78,10 @@ def left_out_questions(index: Index, count: int, *, seed: int = 0, weight: float
 
 
 def _change(text: str, words: Sequence[str], rng: np.random.Generator) -> str | None:
-    """Change a name as mentions differ from names; ``None`` if the drawn change does not fit."""
+    """Change a name at random, in a way in which mentions differ from names.
+
+    Return ``None`` if the change drawn cannot be applied to the name.
+    """
     changed = _CHANGES[int(rng.integers(len(_CHANGES)))](text.split(" "), words, rng)
     return " ".join(changed) if changed else None
 
@@ -132,11 +135,11 @@ def _stems(text: str) -> frozenset[str]:
 def names_elsewhere(
     index: Index, merged: Vocabulary, count: int, *, seed: int = 0, weight: float = 1.0
 ) -> LabelledQuestions:
-    """Make questions from the names of the index's concepts in other sources of a merged vocabulary.
+    """Make questions from names that other sources of a merged vocabulary give to the concepts of an index.
 
     Args:
         index: the index to search; names of its own sources are left out.
-        merged: its present or old ids include the ids of the index.
+        merged: the merged vocabulary. It has the ids of the index, as present or as old ids.
         count: most questions, sampled at random.
         seed: seed of the sample.
         weight: weight of each question.
@@ -182,7 +185,7 @@ def draw_names_elsewhere(
 
 
 def _answers(vocabulary: Vocabulary, merged: Vocabulary) -> dict[int, frozenset[int]]:
-    """Map the concepts of a merged vocabulary to those of another: row → rows."""
+    """Map each row of a merged vocabulary to the rows of the equal concepts in another vocabulary."""
     found: dict[int, set[int]] = {}
     redirects = merged.columns.redirects
     ids = merged.columns.concepts["id"].to_pylist()

@@ -1,4 +1,4 @@
-"""The settings of all trainings, and those of encoders, by self-alignment and on annotated mentions."""
+"""Settings that trainings share: of all trainings, of encoders, of self-alignment, and of annotated mentions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEST_METRIC: Final = "acc@1"
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOutCorpus:
-    """A held-out corpus to evaluate on, and the dictionary (or index) that its mentions are linked to."""
+    """A held-out corpus for evaluation, and the dictionary (or index) to which its mentions are linked."""
 
     corpus: str = field(metadata=about("file or folder of annotated mentions"))
     dictionary: str = field(metadata=about("vocabulary to link to: a directory, or a file in any known format"))
@@ -134,7 +134,7 @@ class EncoderTrainingSettings(RunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentSettings(EncoderTrainingSettings):
-    """The settings of trainings by self-alignment, which brings two names of one meaning together."""
+    """The settings of trainings by self-alignment, which brings together two names of one meaning."""
 
     batch_pairs: int = field(default=256, metadata=about("pairs in a batch, over all processes together"))
     loss: str = field(

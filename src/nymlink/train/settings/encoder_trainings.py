@@ -128,7 +128,7 @@ class FinetuneSettings(MentionSettings, SynonymSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class BioSynSettings(MentionSettings, EncoderTrainingSettings):
-    """The settings of the training ``biosyn``: candidate names of mentions, and optimisation."""
+    """The settings of the training ``biosyn``: the candidate names of mentions, and the optimiser."""
 
     candidates: int = field(
         default=20,
@@ -171,7 +171,7 @@ TRAININGS: Final[Mapping[str, type[EncoderTrainingSettings]]] = {
     "finetune": FinetuneSettings,
     "biosyn": BioSynSettings,
 }
-"""The trainings of encoders; each can be a stage."""
+"""Training of encoders → its settings. Each training can be a stage."""
 
 
 @dataclass(frozen=True)
@@ -179,9 +179,10 @@ class Stage:
     """A stage of a recipe.
 
     Attributes:
-        name: its number, from 1, and its training: ``1-sap``; also the name of its folder.
+        name: number of the stage (from 1) and its training, for example ``1-sap``. The folder of the stage has the
+            same name.
         training: one of :data:`TRAININGS`.
-        settings: the settings of the training, with base and output.
+        settings: the settings of the training, including its base and output.
     """
 
     name: str
@@ -199,11 +200,13 @@ class StagesSettings:
     """
 
     output: str = field(metadata=about("folder to write: the last encoder, and the stages", matters=False))
-    # The folder of a stage shows whether the stage has changed.
+    # Changes of a stage are noticed by the record in the stage's own folder.
     stage: tuple[dict[str, Any], ...] = field(metadata=about("the settings of each stage", matters=False))
 
     def stages(self, *, path: Path | None = None) -> list[Stage]:
-        """Make the settings of each stage: its base is the previous stage, its output a folder in ``output``.
+        """Make the settings of each stage.
+
+        The base of a stage is the encoder of the previous stage. The output of a stage is a folder in ``output``.
 
         Args:
             path: the file of the tables, for messages.

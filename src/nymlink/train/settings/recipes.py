@@ -1,4 +1,4 @@
-"""Recipes: TOML files with the settings of a training. Recipes of papers are included."""
+"""Recipes: TOML files with the settings of a training. nymlink includes recipes of published trainings."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SETTINGS: Final[Mapping[str, type[RunSettings]]] = {
 """Training → its settings."""
 
 RECIPE: Final = "recipe.toml"
-"""The file in the folder of a training that repeats it."""
+"""Name of the recipe that each training writes into its folder. The same training can be run again from it."""
 
 _FOLDER: Final = Path(__file__).parents[1] / "recipes"
 _WIDTH: Final = 100
 
 
 def recipes() -> dict[str, str]:
-    """List the recipes that come with nymlink: name → the first line of the file, without its mark."""
+    """List the recipes that come with nymlink: name → first line of the file, without the ``#``."""
     return {path.stem: next(_comment(path)) for path in sorted(_FOLDER.glob("*.toml"), key=lambda path: path.stem)}
 
 
@@ -39,14 +39,14 @@ def read_recipe(recipe: str | Path, training: str) -> tuple[dict[str, Any], Path
     """Read the settings of a recipe.
 
     Args:
-        recipe: name of one of :func:`recipes`, or else a file, or the folder of a training.
-        training: the expected training; a file need not state its training.
+        recipe: name of one of :func:`recipes`, or path of a file, or path of the folder of a training.
+        training: the expected training. A file may name its training, but need not.
 
     Returns:
-        Its settings, and its file.
+        The settings, and the path of the recipe's file.
 
     Raises:
-        InputError: there is no such recipe, it is no TOML, or it is of another training.
+        InputError: there is no such recipe, it is not TOML, or it is a recipe of another training.
     """
     path = _FOLDER / f"{recipe}.toml" if recipe in recipes() else Path(recipe)
     if path.is_dir():
@@ -68,9 +68,9 @@ def read_stages(recipe: str | Path, *, output: str | None = None) -> StagesSetti
     """Read a recipe with stages.
 
     Args:
-        recipe: as in :func:`read_recipe`. It has ``output``, and tables ``[[stage]]`` with the training as
-            ``train``.
-        output: the folder to write, instead of the file's.
+        recipe: as in :func:`read_recipe`. The recipe has ``output`` and tables ``[[stage]]``. In each table,
+            ``train`` names the training.
+        output: the folder to write, instead of the folder that the recipe names.
 
     Raises:
         InputError: the file is missing or wrong; the message gives the line, and the known keys.
@@ -94,10 +94,10 @@ def read_stages(recipe: str | Path, *, output: str | None = None) -> StagesSetti
 
 
 def written_out(name: str) -> str:
-    """Write a recipe with all settings of its training and their meaning, as a file to start from.
+    """Write out a recipe with all settings of its training and their meaning. Users can edit it as a new recipe.
 
     Args:
-        name: one of :func:`recipes`, or a training, for its defaults.
+        name: one of :func:`recipes`, or a training to write out its defaults.
 
     Raises:
         InputError: there is no recipe of this name.
