@@ -243,7 +243,7 @@ def test_a_link_can_be_written_as_json() -> None:
 
 
 def test_no_candidates_make_no_sense() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(InputError, match="top_k is a whole number from 1, not 0"):
         Linker(built_index(), top_k=0)
 
 
