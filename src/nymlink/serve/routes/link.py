@@ -13,6 +13,7 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.cells import split_mention
 from nymlink.linking.link import Link
+from nymlink.serve.answers import LinksAnswer, problems
 from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.routes.parts import (
     ANNOTATE_ANSWER,
@@ -28,7 +29,7 @@ from nymlink.serve.routes.parts import (
 from nymlink.serve.serve_settings import Limits
 from nymlink.vocabulary.restriction import Restriction
 
-router: Final = APIRouter()
+router: Final = APIRouter(responses=problems())
 
 _CHARACTER: Final = 512
 """Most bytes of memory for the links of a character, including their part of the answer."""
@@ -47,6 +48,7 @@ class AnnotateRequest(Fields):
     "/annotate",
     tags=["link"],
     summary="Find mentions in a text",
+    response_model=LinksAnswer,
     responses={200: {"content": {"application/json": {"example": ANNOTATE_ANSWER}}}},
 )
 def annotate(request: Request, what: AnnotateRequest, indexes: Indexes, claim: Memory) -> Response:
@@ -112,6 +114,7 @@ class LinkRequest(Fields):
     "/link",
     tags=["link"],
     summary="Link mentions to concepts",
+    response_model=LinksAnswer,
     responses={200: {"content": {"application/json": {"example": LINK_ANSWER}}}},
 )
 async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Memory) -> Response:
