@@ -126,8 +126,9 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
 def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> None:
     """Apply the decisions in DECISIONS to equal terms of the project FILE.
 
-    DECISIONS is another project, a table or JSON lines written by `nymlink project export`, a review of Usagi, or
-    SSSOM. Later decisions of a reviewer stay; importing a file twice changes nothing more.
+    DECISIONS is another project, a table or JSON lines written by `nymlink project export`, a review of Usagi,
+    SSSOM, or a ConceptMap of FHIR. Later decisions of a reviewer stay; importing a file twice changes nothing
+    more.
 
     \b
     nymlink project import review.nymlink last-year.nymlink

@@ -139,7 +139,7 @@ def import_(
     delimiter: Setting = None,
     column: Column = None,
 ) -> Response:
-    """Apply the decisions of a review of Usagi, of SSSOM, of an export, or of another project."""
+    """Apply the decisions of Usagi, SSSOM, a ConceptMap of FHIR, an export, or another project."""
     served = opened.require_index()
     return json_answer(
         import_decisions(
