@@ -18,14 +18,14 @@ Precision = Literal["fp32", "bf16", "fp16", "int8"]
 
 
 class Network(Protocol):
-    """Token ids → vectors, on some device and in some precision.
+    """A model that turns token ids into vectors, on a device and in a precision.
 
     Attributes:
         width: length of a vector.
         pad_id: token id for padding.
         precision: precision of its matrix products.
         device: its device, for example ``"cpu"`` or ``"cuda"``.
-        batch_tokens: best number of tokens of a batch.
+        batch_tokens: number of tokens in a batch that is fastest on the device.
         padding: largest share of padding in a batch, see
             :func:`~nymlink.encode.model.token_batches.plan_batches`.
     """
@@ -53,7 +53,7 @@ class Network(Protocol):
         ...
 
     def digest(self) -> str:
-        """Compute a hex digest of the network: networks with the same digest make the same vectors.
+        """Compute a hex digest of the network. Networks with the same digest make the same vectors.
 
         Raises:
             InputError: the files have changed since it was loaded.
@@ -68,10 +68,11 @@ class Backend:
     Attributes:
         name: value of ``--backend``.
         description: one line for the help.
-        files: its precisions, the preferred first, each with the patterns of its weight files.
-        devices: its kinds of device.
-        open: loads the network of a folder; ``None`` for precision or device takes the best available.
-        priority: the back end with the smallest number is used if several can read a folder.
+        files: precision → patterns of the weight files. The preferred precision comes first.
+        devices: the kinds of device on which it runs.
+        open: function that loads the network of a folder. ``None`` as precision or device means the best one
+            available.
+        priority: if several back ends can read a folder, the one with the smallest number is used.
     """
 
     name: str
@@ -82,11 +83,14 @@ class Backend:
     priority: int = 0
 
     def serves(self, precision: str | None, device: str | None) -> bool:
-        """Whether it supports a precision and a device; ``None`` stands for any."""
+        """Whether the back end supports a precision and a device. ``None`` stands for any."""
         return precision in (None, *self.files) and (device is None or device.partition(":")[0] in self.devices)
 
     def patterns(self, precision: str | None) -> tuple[str, ...]:
-        """Patterns of the weight files for a precision; of all files for ``None`` or an unsupported precision."""
+        """Return the patterns of the weight files for a precision.
+
+        For ``None`` or an unsupported precision, return the patterns of all weight files.
+        """
         own = [patterns for each, patterns in self.files.items() if precision in (None, each)]
         return tuple(dict.fromkeys(chain.from_iterable(own or self.files.values())))
 
@@ -102,7 +106,7 @@ def require_precision(precision: str, offered: tuple[Precision, ...], *, where: 
     """Check that a precision is among those offered.
 
     Raises:
-        InputError: it is not; the message lists those offered.
+        InputError: it is not. The message lists the precisions offered.
     """
     if precision not in offered:
         known = f"known: {', '.join(get_args(Precision))}" if precision not in get_args(Precision) else ""

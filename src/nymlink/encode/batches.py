@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class TruncationCounts(CollectedCounts):
-    """Counts of encoded names, and of those that were truncated.
+    """Counts of encoded names and of truncated names.
 
     Attributes:
         truncated: number of names with more tokens than the encoder takes.
@@ -52,7 +52,7 @@ _CHUNK: Final = 4
 
 
 class Batches:
-    """Encode names batch by batch; can be iterated once.
+    """Encodes names batch by batch. It can be iterated only once.
 
     Args:
         names: N distinct names.
@@ -60,7 +60,7 @@ class Batches:
         tokenizer: names → token ids.
         uninformative: special and unknown tokens (see
             :func:`~nymlink.encode.model.tokenizer.uninformative_tokens`).
-        batch_tokens: tokens of a batch; fewer after memory ran out.
+        batch_tokens: number of tokens in a batch. It is lowered when memory runs out.
 
     Attributes:
         truncated: number of truncated names so far.
@@ -83,7 +83,9 @@ class Batches:
         self._batch_tokens = batch_tokens
 
     def __iter__(self) -> Iterator[tuple[Rows, Vectors]]:
-        """Yield rows of names, int64 (B), and their vectors, float32 (B, D), without names of unknown tokens only.
+        """Yield rows of names, int64 (B), and their vectors, float32 (B, D).
+
+        Names that have only unknown tokens are left out.
 
         Raises:
             NymlinkError: a single name does not fit into memory.
@@ -104,7 +106,7 @@ class Batches:
         return tokenise(self._tokenizer, names)
 
     def _vectors(self, tokens: Tokens, rows: Rows) -> Vectors:
-        """Encode some names, in halves if memory does not suffice."""
+        """Encode some names. If memory does not suffice, encode them in two halves."""
         ids, mask = tokens.padded(rows, pad_id=self._network.pad_id)
         if len(rows) == 1 or ids.size <= self._batch_tokens:
             vectors = self._try_vectors(ids, mask)
@@ -114,7 +116,10 @@ class Batches:
         return np.concatenate([self._vectors(tokens, part) for part in (rows[:half], rows[half:])])
 
     def _try_vectors(self, ids: Ids, mask: Ids) -> Vectors | None:
-        """Run the network; if memory does not suffice, return ``None`` and halve all later batches."""
+        """Run the network.
+
+        If memory does not suffice, return ``None``, and make all later batches half as large.
+        """
         try:
             vectors = self._network.vectors(ids, mask)
         except MemoryError as error:

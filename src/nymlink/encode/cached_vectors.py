@@ -19,13 +19,13 @@ from nymlink.encode.vector_cache import ABSENT, EncoderCache, Keys, name_keys
 
 
 class EmbeddingCache:
-    """A folder of vectors encoded earlier, by any number of encoders.
+    """A folder of vectors that were encoded earlier, by any number of encoders.
 
-    Vectors are stored as float16 in blocks, each written once and atomically: a killed process loses only the
-    vectors after its last block, and several processes may read and write at the same time.
+    Vectors are stored as float16 in blocks. A block is written once, atomically. So a killed process loses only
+    the vectors after its last block, and several processes may read and write at the same time.
 
     Args:
-        folder: its folder, created with the first block.
+        folder: the folder. It is created with the first block.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -38,7 +38,7 @@ class EmbeddingCache:
         return cls(vector_cache())
 
     def for_encoder(self, fingerprint: str, *, width: int) -> EncoderCache:
-        """Open the part of one encoder in its present state on disk.
+        """Open the part of the cache that belongs to one encoder, with all vectors that are on disk now.
 
         Args:
             fingerprint: fingerprint of the encoder, 64 hex digits.
@@ -51,18 +51,18 @@ class EmbeddingCache:
 
 
 _BLOCK: Final = 1 << 14
-"""Names of a block: the most that a killed process loses."""
+"""Number of names in a block. A killed process loses at most so many vectors."""
 
 
 class CachedVectors:
-    """Fill vectors of names from a cache, and write new vectors to it.
+    """Fills an array of vectors from a cache, and writes new vectors to the cache.
 
-    As a context manager it writes new vectors when the block ends, also after an error.
+    Used as a context manager, it writes new vectors when the block ends, even after an error.
 
     Args:
-        cache: cache of the encoder; ``None`` for none.
+        cache: cache of the encoder; ``None`` to use no cache.
         names: N distinct names.
-        vectors: float32 (N, D): their vectors, to fill.
+        vectors: float32 (N, D): the array of their vectors, which is filled.
     """
 
     def __init__(self, cache: EncoderCache | None, names: Sequence[str], vectors: Vectors) -> None:
@@ -72,7 +72,7 @@ class CachedVectors:
         self._unwritten: list[Rows] = []
 
     def fill(self) -> Rows:
-        """Fill the rows of ``vectors`` that are cached; return the other rows, int64, ascending."""
+        """Fill the rows of ``vectors`` that are in the cache. Return the other rows: int64, ascending."""
         if self._cache is None:
             return np.arange(len(self._names))
         missing = []
@@ -83,7 +83,7 @@ class CachedVectors:
         return np.concatenate([np.zeros(0, np.int64), *missing])
 
     def add(self, rows: Rows) -> None:
-        """Add encoded rows of ``vectors``; they are written when a block is full."""
+        """Add encoded rows of ``vectors``. They are written when a block is full."""
         self._unwritten.append(rows)
         if sum(map(len, self._unwritten)) >= _BLOCK:
             self._write()
@@ -100,17 +100,21 @@ class CachedVectors:
         rows, self._unwritten = np.concatenate([np.zeros(0, np.int64), *self._unwritten]), []
         if self._cache is not None and len(rows):
             rounded = self._vectors[rows].astype(np.float16)
-            # Round now, so that this run gives the same vectors as the next, which reads them from the cache.
+            # Round now, so that this run gives the same vectors as the next run, which reads them from the cache.
             self._vectors[rows] = _to_unit(rounded)
             self._cache.try_add(name_keys([self._names[row] for row in rows.tolist()]), rounded)
 
 
 def _look_up(cache: EncoderCache, keys: Keys) -> tuple[npt.NDArray[np.bool_], HalfVectors]:
-    """Look up N names: bool (N), whether each is cached, and the vectors of those."""
+    """Look up N names.
+
+    Returns:
+        bool (N): whether each name is cached; and the vectors of the cached names.
+    """
     while True:
         places = cache.places(keys)
         known = places != ABSENT
-        # The cache may notice removed or damaged blocks only now: look up again.
+        # The cache may notice only now that blocks were removed or damaged. Then look up again.
         with suppress(StoreError):
             return known, cache.vectors(places[known])
 

@@ -32,9 +32,10 @@ def locate(
     """Find the folder of a model and the back end that runs it.
 
     Args:
-        name_or_folder: a folder, or the name of a model on the hub; only the files of the back end are fetched.
-        backend: name of the back end; ``None`` for the first by priority that can read the folder and supports
-            precision and device.
+        name_or_folder: a folder, or the name of a model on the hub. From the hub, only files that a back end needs
+            are fetched.
+        backend: name of the back end; ``None`` for the first one, by priority, that can read the folder and
+            supports the precision and the device.
         precision: precision of the matrix products; ``None`` for any.
         device: the device; ``None`` for any.
 
@@ -46,7 +47,8 @@ def locate(
         chosen = BACKENDS.get(backend)
         return model_folder(name_or_folder, weights=chosen.patterns(precision)), chosen
     by_priority = sorted((each for _, each in BACKENDS), key=lambda each: each.priority)
-    # If none supports precision and device, a back end for the folder, or the last one, reports what is missing.
+    # If no back end supports precision and device, choose one that can read the folder, or the last one. Its error
+    # says what is missing.
     serving = [each for each in by_priority if each.serves(precision, device)] or by_priority
     patterns = tuple(pattern for each in serving for pattern in each.patterns(precision))
     folder = model_folder(name_or_folder, weights=patterns)
@@ -56,17 +58,17 @@ def locate(
 
 
 class Encoder:
-    """Encode names as unit vectors.
+    """Encodes names as unit vectors.
 
     Args:
         network: token ids → vectors.
         tokenizer: names → token ids.
-        settings: pooling and most tokens of a name.
-        batch_tokens: tokens of a batch; ``None`` for the best number of the network.
+        settings: settings such as the pooling and the most tokens of a name.
+        batch_tokens: number of tokens in a batch; ``None`` for the number that is fastest for the network.
 
     Attributes:
-        name: its origin: an installed encoder, a folder, or a model on the Hugging Face hub; ``None`` if it was
-            made in memory.
+        name: where it was loaded from: the name of an installed encoder, a folder, or the name of a model on the
+            Hugging Face hub; ``None`` if it was made in memory.
         backend: name of its back end; ``None`` if it was made in memory.
     """
 
@@ -97,15 +99,16 @@ class Encoder:
         """Load an encoder.
 
         Args:
-            name_or_folder: ``"nymlink-mini"`` (part of nymlink), or an encoder of another installed package; a
-                model folder; or the name of a model on the Hugging Face hub.
-            backend: ``"onnx"``, ``"torch"`` or another registered one; if ``None``, ONNX Runtime (on the CPU) if
-                the model has ONNX files for the precision and the device, else torch.
-            precision: precision of the matrix products; ``None`` for the best of the back end on the device.
-            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, a GPU with torch, if there is one.
+            name_or_folder: ``"nymlink-mini"``, which is a part of nymlink; the name of an encoder of another
+                installed package; a model folder; or the name of a model on the Hugging Face hub.
+            backend: ``"onnx"``, ``"torch"`` or another registered back end. If ``None``, nymlink takes ONNX
+                Runtime (on the CPU) if the model has ONNX files for the precision and the device, otherwise torch.
+            precision: precision of the matrix products; ``None`` for the best one that the back end has on the
+                device.
+            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. If ``None``, torch takes a GPU if there is one.
             pooling: overrides the pooling of the folder (see :meth:`EncoderSettings.read`).
             max_length: overrides the length of the folder.
-            batch_tokens: tokens of a batch; fewer if memory does not suffice.
+            batch_tokens: number of tokens in a batch. It is lowered if memory does not suffice.
 
         Raises:
             InputError: there is no such model; or its files are missing, damaged, or do not belong together; or
@@ -122,7 +125,7 @@ class Encoder:
         tokenizer = load_tokenizer(folder, settings)
         network = chosen.open(folder, settings, precision, device)
         encoder = cls(network, tokenizer, settings, batch_tokens=batch_tokens)
-        # An absolute path, so that the folder is found from any working directory.
+        # Make the path absolute, so that the folder is found from any working directory.
         encoder.name = str(folder.absolute() if local else name_or_folder)
         encoder.backend = chosen.name
         return encoder
@@ -134,7 +137,7 @@ class Encoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identity of the encoder: 64 hex digits over network, tokenizer, settings and class of precision.
+        """Identity of the encoder: 64 hex digits from its network, tokenizer, settings and kind of precision.
 
         Raises:
             InputError: the files of the network have changed since it was loaded.
@@ -158,20 +161,21 @@ class Encoder:
     def encode(
         self, names: Sequence[str], *, progress: bool = False, cache: EmbeddingCache | None = None
     ) -> Vectors:
-        """Encode N names, each distinct one once.
+        """Encode N names. Repeated names are encoded only once.
 
         A name without any known token (empty, blank, control characters, another script, an emoji) gets a vector
-        of zeros, with cosine 0 to any other. Names longer than ``settings.max_length`` tokens are cut, with one
-        warning for all.
+        of zeros, which has the cosine 0 with any other vector. Names of more than ``settings.max_length`` tokens
+        are truncated. One warning says how many.
 
         Args:
             names: N names.
             progress: show a progress bar on a terminal.
-            cache: cache of vectors, read and extended. It stores float16, so with a cache all vectors are rounded
-                to float16. A warning is given if it cannot be written.
+            cache: cache of vectors, which is read and extended. It stores float16, so with a cache all vectors are
+                rounded to float16. If the cache cannot be written, nymlink warns.
 
         Returns:
-            float32 (N, D), in the order of the names: rows of length 1, or 0 for names without a known token.
+            float32 (N, D), in the order of the names. Each row has the length 1, or is 0 for a name without a
+            known token.
 
         Raises:
             NymlinkError: memory does not suffice, not even for one name at a time.
@@ -191,7 +195,7 @@ class Encoder:
             uninformative=self._uninformative,
             batch_tokens=self._batch_tokens,
         )
-        # Progress counts names, because batches differ too much to estimate the time.
+        # The progress bar counts names, because batches differ too much to estimate the time.
         encoded = _encode_missing(vectors, missing, batches, cached)
         deque(track(encoded, "encoding", total=len(missing), shown=progress), maxlen=0)
         TruncationCounts(batches.truncated, len(missing), self.settings.max_length).warn(stacklevel=2)
@@ -201,7 +205,7 @@ class Encoder:
 
 
 def _encode_missing(vectors: Vectors, missing: Rows, batches: Batches, cached: CachedVectors) -> Iterator[int]:
-    """Fill the missing rows of ``vectors`` in place; yield each row when it is encoded."""
+    """Fill the missing rows of ``vectors`` in place. Yield each row when it is encoded."""
     with cached:
         for rows, encoded in batches:
             vectors[missing[rows]] = encoded

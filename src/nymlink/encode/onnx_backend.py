@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 
 
 FILES: Final[dict[Precision, str]] = {"fp32": "onnx/model.onnx", "int8": INT8}
-"""Paths of graphs in a folder, the preferred first, as named by models on the hub."""
+"""Precision → path of the graph in a folder.
+
+The preferred precision comes first; models on the hub use the same paths.
+"""
 
 _INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class OnnxNetwork:
-    """A graph for ONNX Runtime: exported by nymlink, or with the last layer as output."""
+    """A graph for ONNX Runtime. nymlink has exported it, or its output is the last layer."""
 
     device = "cpu"
     batch_tokens = 1024
@@ -42,7 +45,7 @@ class OnnxNetwork:
         self.pad_id = config.pad_id
         self._settings = settings
         self._exported = export_notes(folder)
-        # A large graph has its weights in a second file beside it.
+        # The weights of a large graph are in a second file beside it.
         self._files = FileSnapshot(sorted(path.parent.glob(f"{path.name}*")))
         self._session = _session(path)
         self._inputs = [each.name for each in self._session.get_inputs()]
@@ -64,7 +67,7 @@ class OnnxNetwork:
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
         """Encode token ids; see :meth:`nymlink.encode.backend.Network.vectors`."""
-        # Token types, if the graph takes them, are all 0.
+        # If the graph takes token types, they are all 0.
         inputs = dict(zip(_INPUTS, (ids, mask, np.zeros_like(ids)), strict=True))
         try:
             output = self._session.run(None, {name: inputs[name] for name in self._inputs})[0]
@@ -77,11 +80,11 @@ class OnnxNetwork:
             ) from error
         if output.ndim == 3:
             return _unit(_pool(output, mask, self._settings))
-        # Only graphs exported by nymlink certainly normalise their vectors.
+        # Only graphs that nymlink exported are sure to normalise their vectors.
         return output if self._exported else _unit(output)
 
     def digest(self) -> str:
-        """Digest of the exported model for a graph in fp32, otherwise of the graph."""
+        """Return the digest of the exported model for a graph in fp32, otherwise the digest of the graph."""
         source = self._exported.get("weights") if self.precision == "fp32" else None
         return source or self._files.digest()
 
@@ -92,7 +95,7 @@ def open_network(
     """Load the network of a folder with ONNX files.
 
     Raises:
-        InputError: the folder has none of that precision, or a damaged one, or a GPU is requested.
+        InputError: the folder has no graph of this precision, or a damaged graph, or a GPU is requested.
     """
     if device not in (None, "cpu"):
         raise InputError(
@@ -116,7 +119,7 @@ def _session(path: Path) -> InferenceSession:
 
 
 def _makes_vectors(shape: list[int | str | None], config: ModelConfig) -> bool:
-    """Whether an output is vectors of names or the last layer, rather than scores of words or classes."""
+    """Whether the output of a graph is vectors of names or the last layer, and not scores of words or classes."""
     match shape:
         case [_, int(width)] | [_, _, int(width)]:
             return config.width in (None, width)
@@ -124,7 +127,10 @@ def _makes_vectors(shape: list[int | str | None], config: ModelConfig) -> bool:
 
 
 def _pool(states: npt.NDArray[np.float32], mask: Ids, settings: EncoderSettings) -> Vectors:
-    """Pool the last layer, (B, T, D), to vectors, (B, D); mean pooling returns the sum, before normalisation."""
+    """Pool the last layer, (B, T, D), to vectors, (B, D), which are normalised later.
+
+    For mean pooling, the sum is enough.
+    """
     if settings.pooling == "cls":
         return states[:, 0]
     summed: Vectors = np.einsum("btd,bt->bd", states, mask.astype(np.float32))
@@ -139,7 +145,7 @@ def _unit(vectors: Vectors) -> Vectors:
 BACKEND: Final = Backend(
     "onnx",
     "ONNX Runtime: CPU, fp32 or int8; needs a model exported to ONNX",
-    # With the second file of a large graph, but without graphs of other precisions.
+    # The patterns match the second file of a large graph, but no graphs of other precisions.
     {precision: (f"{file}*",) for precision, file in FILES.items()},
     ("cpu",),
     open_network,

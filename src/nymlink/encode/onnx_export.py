@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = 20_000
 _FEWEST: Final = 200
-"""Fewest queries: half a per cent of fewer would be less than one."""
+"""Smallest number of queries. With fewer queries, half a per cent would be less than one query."""
 
 _BLOCK: Final = 500
 
@@ -43,7 +43,7 @@ class Int8Quality:
     Attributes:
         queries: number of names searched, each among all others of a :class:`SynonymSample`.
         recall_fp32: recall@1 in fp32, between 0 and 1.
-        recall_int8: recall@1 in int8.
+        recall_int8: recall@1 in int8, between 0 and 1.
     """
 
     queries: int
@@ -52,8 +52,8 @@ class Int8Quality:
 
     @property
     def drop(self) -> float:
-        """Recall@1 lost with int8."""
-        # Rounded, since 0.79 - 0.785 is more than 0.005.
+        """How much lower recall@1 is with int8."""
+        # Round, since 0.79 - 0.785 is slightly more than 0.005.
         return round(self.recall_fp32 - self.recall_int8, 9)
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,10 +62,10 @@ class Int8Quality:
 
 @dataclass(frozen=True, slots=True)
 class SynonymSample:
-    """A sample of names; each name with a synonym is searched among all others.
+    """A sample of names. Each name that has a synonym is searched among all other names.
 
     Attributes:
-        names: N names, no two of the same normal form.
+        names: N names. No two have the same normal form.
         concepts: int64 (N): the row of each name's concept.
         queries: int64 (Q): the rows of names with a synonym.
     """
@@ -76,7 +76,7 @@ class SynonymSample:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, *, seed: int = 0) -> SynonymSample:
-        """Draw concepts at random, those with several names first, and take all their names.
+        """Draw concepts at random, and take all their names. Concepts with several names are drawn first.
 
         Raises:
             InputError: the vocabulary has too few concepts with several names.
@@ -122,10 +122,10 @@ class SynonymSample:
 
 
 _LEAST_COSINE: Final = 0.9999
-"""Largest difference between vectors of a model and of its graph in fp32."""
+"""Smallest allowed cosine between the vectors of a model and those of its graph in fp32."""
 
 _LARGEST_DROP: Final = 0.005
-"""Largest loss of recall@1 with int8: half a percentage point."""
+"""Largest allowed loss of recall@1 with int8: half a percentage point."""
 
 _PROBES: Final = (
     "heart attack",
@@ -145,15 +145,15 @@ def export(
     max_length: int | None = None,
     progress: bool = False,
 ) -> Int8Quality | None:
-    """Export an encoder for ONNX Runtime: tokenizer, settings, and a graph with pooling and normalisation.
+    """Export an encoder for ONNX Runtime: its tokenizer, its settings, and a graph with pooling and normalisation.
 
-    int8 is written only if it finds the concepts of a vocabulary by their synonyms about as well as fp32.
+    An int8 graph is written only if it finds synonyms of a vocabulary about as well as fp32 does.
 
     Args:
         name_or_folder: a model folder, or the name of a model on the hub.
         output: the folder to write.
         precision: precision of the graph.
-        vocabulary: vocabulary whose synonyms check int8.
+        vocabulary: vocabulary whose synonyms are used to check int8.
         pooling: overrides the pooling of the folder.
         max_length: overrides the length of the folder.
         progress: show the progress of the check on a terminal.
@@ -195,7 +195,7 @@ def export(
 
 
 def _replace_by_int8(folder: Path, model: TorchModel, sample: SynonymSample, *, progress: bool) -> Int8Quality:
-    """Quantise the graph of a folder and compare the recall@1 of both."""
+    """Quantise the graph of a folder, and compare the recall@1 of both graphs."""
     import onnx
 
     from nymlink.encode.quantise import quantise
@@ -226,14 +226,14 @@ def _encoder(folder: Path, model: TorchModel, precision: Literal["fp32", "int8"]
 
 
 def _vectors(encoder: Encoder, names: Sequence[str], *, progress: bool = False) -> Vectors:
-    """Encode names without a warning for truncated ones; both precisions truncate them."""
+    """Encode names without a warning about truncated names, because both precisions truncate the same names."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encoder.encode(names, progress=progress)
 
 
 def _require_same_vectors(model: TorchModel, exported: OnnxNetwork) -> None:
-    """Check that a graph makes the same vectors as the model, also for unknown tokens."""
+    """Check that a graph makes the same vectors as the model. Names with unknown tokens are checked too."""
     from nymlink.encode.torch_backend import TorchNetwork
 
     tokens = tokenise(model.tokenizer, _PROBES)

@@ -1,4 +1,4 @@
-"""Torch models written as ONNX graphs, pooling and normalisation included."""
+"""Write torch models as ONNX graphs that include pooling and normalisation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OPSET: Final = 20
 _ONE_FILE: Final = 1_500_000_000
-"""Most bytes of weights of a graph in one file: Protocol Buffers end at 2 GB."""
+"""Most bytes of weights for a graph in one file. A file of Protocol Buffers can have 2 GB."""
 
 
 class _UnitVectors(nn.Module):
@@ -37,9 +37,9 @@ def write_graph(model: TorchModel, path: Path) -> None:
     """Write a model as a graph: int64 (B, T) ``input_ids`` and ``attention_mask`` → float32 (B, D) ``vectors``.
 
     Raises:
-        NymlinkError: the model uses operations outside of ONNX.
+        NymlinkError: the model uses operations that ONNX does not have.
     """
-    # Two names of different length, so that the trace contains no constant size or mask.
+    # Trace two names of different length, so that the graph has no constant size or mask.
     ids = torch.full((2, 5), 1, dtype=torch.int64)
     mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
     sizes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
@@ -63,7 +63,7 @@ def write_graph(model: TorchModel, path: Path) -> None:
 
 
 def write_proto(graph: ModelProto, path: Path) -> None:
-    """Write a graph; weights too large for one file go to a second file."""
+    """Write a graph. Weights that are too large for one file go to a second file."""
     import onnx
 
     path.parent.mkdir(exist_ok=True)

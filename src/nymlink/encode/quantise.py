@@ -1,20 +1,18 @@
-"""Quantisation of the matrix products of a graph to int8, with a scale per token and per output.
+"""Quantisation of the matrix products of a graph to int8, with a scale for each token and for each output.
 
-With one scale for a whole batch, as in ONNX Runtime's own quantiser, the vector of a name depends on the other
-names of its batch. With a scale per token (Yao et al. 2022, ZeroQuant, section 4.2) it does not, and is closer to
-fp32: a token with large values does not make the steps coarse for the others.
+ONNX Runtime's own quantiser has one scale for a whole batch. Then the vector of a name depends on the other names
+of its batch. With a scale for each token (Yao et al. 2022, ZeroQuant, section 4.2), the vector does not depend on
+other names, and is closer to fp32: a token with large values does not make the steps coarse for other tokens.
 
 The graph gives the same vectors on every processor:
 
-- Products are exact. A processor without VNNI instructions multiplies two unsigned activations, up to 255, with
-  two
-  signed weights and adds both in 16 bits, where they saturate. Therefore the steps of an output's weights are
-  large
-  enough that two neighbours of the same sign sum to at most 128 steps: 255 · 128 < 2¹⁵. ONNX Runtime's remedy,
-  weights of seven bits, makes all steps twice as large; these are a quarter larger.
-- A softmax is written as its single operations. ONNX Runtime's own adds more than 16 numbers in an order that
-  depends on the width of the processor's registers. The difference is in the last bit, but if it moves a number
-  over the edge of a rounding step, the vector changes in its third digit.
+- Products are exact. A processor without VNNI instructions multiplies two unsigned activations (up to 255) with
+  two signed weights, and adds the products in 16 bits, which can overflow. So the steps of an output's weights are
+  so large that two neighbouring weights of the same sign sum to at most 128 steps: 255 · 128 < 2¹⁵. This makes
+  steps a quarter larger. ONNX Runtime's remedy, weights of seven bits, makes all steps twice as large.
+- A softmax is written as single operations. ONNX Runtime's own softmax adds more than 16 numbers in an order that
+  depends on the width of the processor's registers. This changes only the last bit. But if a number is then
+  rounded to another step, the vector changes in its third digit.
 """
 
 from __future__ import annotations
@@ -39,23 +37,26 @@ PRODUCT: Final = "MatMulIntegerToFloat"
 
 _STEPS: Final = 127
 _WEIGHT_STEPS: Final = 125.5
-"""Steps of the largest weight, or of the largest two neighbours, below the possible maximum. Weights read from
-int8 and trained further are near whole numbers of 127 steps; on the same steps, rounding would remove the changes
-by training, mostly less than half a step.
+"""Number of steps for the largest weight, or for the largest two neighbours.
+
+It is lower than the possible maximum.
+
+The reason are weights that were read from int8 and trained further. They are near whole numbers of 127 steps.
+Training changes most of them by less than half a step, so rounding to the same steps would remove the changes.
 """
 
 _STEPS_READ: Final = (128, 127, 126, 125)
-"""The same for weights read from int8, including rounded ones."""
+"""Numbers of steps that weights read from int8 may have, because of rounding. Such weights keep their steps."""
 
 _ON_STEPS: Final = 1e-3
-"""Largest distance, as a share of a step, between weights read from int8 and whole steps."""
+"""Weights count as read from int8 if their distance to whole steps is at most this share of a step."""
 
 _ZERO: Final = 128
 _SMALLEST: Final = 1e-30
-"""Smallest scale; keeps the scale of a token of zeros above zero."""
+"""Smallest scale. It keeps the scale of a token of zeros above 0."""
 
 _SMALL_TABLE: Final = 1 << 18
-"""Tables of fewer numbers stay float32."""
+"""Tables of embeddings with fewer numbers stay float32."""
 
 
 def quantise(graph: ModelProto) -> None:
@@ -64,7 +65,7 @@ def quantise(graph: ModelProto) -> None:
     Products of activations with each other, normalisations and the pooling stay float32.
 
     Args:
-        graph: made by :func:`nymlink.encode.onnx_graph.write_graph`; changed in place.
+        graph: a graph made by :func:`nymlink.encode.onnx_graph.write_graph`. It is changed in place.
     """
     from onnx import helper, numpy_helper
 
@@ -97,7 +98,7 @@ def quantise(graph: ModelProto) -> None:
 
 
 class _Writer:
-    """Write the nodes of the quantised graph one after another.
+    """Writes the nodes of the quantised graph one after another.
 
     Args:
         weights: the float32 matrices of the graph, by name.
@@ -135,7 +136,7 @@ class _Writer:
         self._node("Mul", [f"{result}_unscaled", f"{activations}_scales"], result)
 
     def add_softmax(self, softmax: NodeProto) -> None:
-        """Add the steps of a softmax: the powers of numbers over their sum."""
+        """Add the operations of a softmax: the exponentials of numbers, divided by their sum."""
         [scores], [result] = softmax.input, softmax.output
         axis = f"{result}_axis"
         self.constants[axis] = np.array([each.i for each in softmax.attribute if each.name == "axis"] or [-1])
@@ -165,7 +166,7 @@ class _Writer:
             self.constants[f"{weights}_scales"] = scales[0]
 
     def _quantise_tokens(self, name: str, *, size: int) -> None:
-        """Quantise float32 (B, T, K) to uint8 and scales (B, T, 1), once for all products that use it."""
+        """Quantise float32 (B, T, K) to uint8 and scales (B, T, 1), once for all products that use the result."""
         if any(f"{name}_int8" in node.output for node in self.nodes):
             return
         self.constants[f"{name}_flat"] = np.array([-1, size], np.int64)
@@ -174,7 +175,8 @@ class _Writer:
         self._node("ReduceMax", [f"{name}_absolute", "int8_last_axis"], f"{name}_largest", keepdims=1)
         self._node("Mul", [f"{name}_largest", "int8_step"], f"{name}_steps")
         self._node("Max", [f"{name}_steps", "int8_smallest"], f"{name}_scales")
-        # QuantizeLinear takes a scale per row of a matrix, but not of a stack of matrices.
+        # QuantizeLinear takes a scale for each row of a matrix, but not of a stack of matrices. So flatten the
+        # stack.
         self._node("Reshape", [name, f"{name}_flat"], f"{name}_tokens")
         self._node("Reshape", [f"{name}_scales", "int8_last_axis"], f"{name}_token_scales")
         self._node("Shape", [f"{name}_token_scales"], f"{name}_count")
@@ -196,7 +198,7 @@ class _Writer:
 def _scales(
     weights: npt.NDArray[np.float32], largest: npt.NDArray[np.float32], *, axis: int
 ) -> npt.NDArray[np.float32]:
-    """Choose the step of each row or column from its largest value: float32 (R, 1) or (1, C)."""
+    """Choose the size of a step for each row or column from its largest value: float32 (R, 1) or (1, C)."""
     largest = np.maximum(largest, _SMALLEST)
     steps = np.full(largest.shape, _WEIGHT_STEPS)
     for read in _STEPS_READ:
@@ -222,8 +224,8 @@ _ROOT = "model.transformer."
 def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
     """Restore the weights of a graph quantised by :func:`nymlink.encode.quantise.quantise`, by name.
 
-    Each differs from the former weight by half a quantisation step at most. A matrix has no name in a graph and
-    takes the name of the bias added to its product. A matrix without a bias is not found.
+    Each weight differs from the original weight by at most half a quantisation step. A matrix has no name in a
+    graph, so its name is made from the bias that is added to its product. A matrix without a bias is not found.
 
     Args:
         path: an int8 graph exported by nymlink.
@@ -259,7 +261,7 @@ def _float_weights(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDAr
 
 
 def _embeddings(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
-    """Restore tables of embeddings: each row has a scale of its own."""
+    """Restore tables of embeddings. Each row has a scale of its own."""
     return {
         name.removesuffix("_rows"): rows * constants[f"{name.removesuffix('_rows')}_row_scales"]
         for name, rows in constants.items()
@@ -270,7 +272,7 @@ def _embeddings(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray
 def _linear_weights(
     graph: GraphProto, constants: dict[str, npt.NDArray[Any]]
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """Restore the weights of linear layers, (outputs, inputs): each output has a scale of its own."""
+    """Restore the weights of linear layers, (outputs, inputs). Each output has a scale of its own."""
     consumers = {name: node for node in graph.node for name in node.input}
     restored = {}
     for node in graph.node:

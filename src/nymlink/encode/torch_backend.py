@@ -1,4 +1,4 @@
-"""The torch back end: any model without export, on a CPU or a GPU."""
+"""The torch back end: runs any model on a CPU or a GPU. The model need not be exported."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
 class TorchNetwork:
     """A :class:`~nymlink.encode.model.torch_model.TorchModel` on a device, in a precision.
 
-    ``torch.compile`` is not used: it needs a compiler, and time for each new shape of a batch; its gain was not
-    measured. On a CPU weights are packed without it (:func:`nymlink.encode.model.torch_model.pack`).
+    ``torch.compile`` is not used, because it needs a compiler, and time for each new shape of a batch. Its gain
+    was not measured. On a CPU, weights are packed without it (:func:`nymlink.encode.model.torch_model.pack`).
 
     Args:
-        model: the model; moved to the device in place, with its weights converted to the precision and, on a CPU,
-            to the layout of oneDNN.
+        model: the model. It is moved to the device in place. Its weights are converted to the precision and, on a
+            CPU, to the layout of oneDNN.
         precision: precision of weights and products.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
-        source: folder of the model, for :meth:`digest`.
+        source: the state of the model's folder before loading, for :meth:`digest`; ``None`` if it was not loaded.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class TorchNetwork:
 
         try:
             with torch.inference_mode():
-                # Without padding no mask is needed, which is faster.
+                # Without padding, no mask is needed. This is faster.
                 attention_mask = None if mask.all() else torch.from_numpy(mask).to(self.device)
                 pooled = self._model(torch.from_numpy(ids).to(self.device), attention_mask)
                 vectors: Vectors = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
@@ -69,7 +69,7 @@ class TorchNetwork:
         except torch.OutOfMemoryError as error:
             raise MemoryError from error
         except RuntimeError as error:
-            # On a CPU torch has no error class for memory.
+            # On a CPU, torch has no error class for a lack of memory.
             if "can't allocate memory" in str(error):
                 raise MemoryError from error
             raise InputError(

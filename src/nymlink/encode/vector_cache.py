@@ -1,4 +1,4 @@
-"""Vectors of names, stored by hashes of the names."""
+"""The cache of name vectors on disk. Hashes of the names are the keys."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ from nymlink.core.store.digests import digest
 Keys = npt.NDArray[np.uint64]
 
 _KEY: Final = 8
-"""A key is 128 bits: eight values of 16 bits."""
+"""Number of values of a key. A key has 128 bits, which are eight values of 16 bits."""
 
 _DIGEST: Final = 8
-"""The last eight values of a block are the digest, 128 bits, of the values before them."""
+"""Number of values of a digest.
+
+The last eight values of a block are the digest (128 bits) of all values before them.
+"""
 
 READ_ERRORS: Final = (OSError, ValueError)
-"""Errors raised by reading a damaged block."""
+"""Errors that reading a damaged block raises."""
 
 
 class UndigestedBlockError(ValueError):
@@ -43,7 +46,7 @@ def name_keys(names: Sequence[str]) -> Keys:
 
 
 def pack_block(keys: Keys, vectors: HalfVectors) -> npt.NDArray[np.uint16]:
-    """Join the keys, uint64 (n, 2), and vectors, float16 (n, D), of n names, and their digest, to one array."""
+    """Join the keys, uint64 (n, 2), the vectors, float16 (n, D), and a digest of both to one array."""
     values = np.concatenate([keys.view(np.uint16).ravel(), vectors.view(np.uint16).ravel()])
     return np.append(values, np.frombuffer(digest(values.data), np.uint16))
 
@@ -66,7 +69,7 @@ def split_block(values: npt.NDArray[np.uint16], *, width: int) -> tuple[Keys, Ha
 
     Raises:
         UndigestedBlockError: the block has no digest.
-        ValueError: the number of values fits no number of names.
+        ValueError: the number of values is not right for any number of names.
     """
     count, rest = divmod(values.size - _DIGEST, _KEY + width)
     if rest == -_DIGEST % (_KEY + width):
@@ -82,7 +85,7 @@ def check_digest(values: npt.NDArray[np.uint16]) -> None:
     """Compare the digest of a block with its values.
 
     Raises:
-        ValueError: they differ.
+        ValueError: the digest is wrong.
     """
     if digest(values[:-_DIGEST].data) != values[-_DIGEST:].tobytes():
         raise ValueError("its digest is another one")
@@ -103,7 +106,7 @@ def check_block(path: Path) -> None:
 Places = npt.NDArray[np.int64]
 
 ABSENT: Final = -1
-"""Place of a name outside the cache."""
+"""Place of a name that the cache does not have."""
 
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -114,9 +117,10 @@ _REMOVED: Final = ""
 class EncoderCache:
     """The cached vectors of one encoder.
 
-    A block file holds the 128-bit keys of n names, their vectors, and a digest of both. All keys are in memory,
-    sorted (32 bytes a name). Vectors are read from the mapped file after its digest was checked; the names of a
-    damaged block count as absent. Threads may share a cache: the place of a name never changes.
+    A block file has the 128-bit keys of n names, their vectors, and a digest of both. All keys are in memory,
+    sorted (32 bytes for each name). Vectors are read from the mapped file after the digest of the file was
+    checked. Names of a damaged block count as absent. Threads may share a cache, because the place of a name never
+    changes.
 
     Args:
         folder: folder of its blocks.
@@ -128,7 +132,7 @@ class EncoderCache:
         self._width = width
         self._writable = True
         self._lock = Lock()
-        # Names and sizes of blocks in the order of places; none is ever removed.
+        # Names and sizes of blocks, in the order of places. No item is ever removed.
         self._blocks: list[tuple[str, int]] = []
         self._verified: set[str] = set()
         self._warned_of_older = False
@@ -139,7 +143,7 @@ class EncoderCache:
         return len(self._keys)
 
     def refresh(self) -> None:
-        """Read the keys of new blocks, written by this or another process since the last call."""
+        """Read the keys of blocks that this or another process has written since the last call."""
         with self._lock:
             known = {name for name, _ in self._blocks}
             start = sum(size for _, size in self._blocks)
@@ -155,7 +159,7 @@ class EncoderCache:
                 self._keys, self._places = keys[order], places[order]
 
     def _block_names(self) -> list[str]:
-        """List the blocks on disk; none if the folder of another user is not readable."""
+        """List the blocks on disk. If the folder belongs to another user and cannot be read, there are none."""
         try:
             return sorted(path.stem for path in self._folder.glob("*.npy"))
         except OSError:
@@ -175,7 +179,7 @@ class EncoderCache:
         if not len(known):
             return np.full(len(keys), ABSENT)
         rows = np.minimum(np.searchsorted(known[:, 0], keys[:, 0]), len(known) - 1)
-        # Of names with the same first half of the key, only one is found; the others count as absent.
+        # If several names have the same first half of the key, only one is found. The others count as absent.
         return np.where((known[rows] == keys).all(1), places[rows], ABSENT)
 
     def vectors(self, places: Places) -> HalfVectors:
@@ -188,7 +192,8 @@ class EncoderCache:
             float16 (N, D).
 
         Raises:
-            StoreError: some were removed or damaged since; they are absent from then on.
+            StoreError: some vectors were removed or damaged since they were looked up. Their names count as absent
+                from then on.
         """
         vectors = np.empty((len(places), self._width), np.float16)
         with self._lock:
@@ -211,7 +216,7 @@ class EncoderCache:
         return vectors
 
     def add(self, keys: Keys, vectors: HalfVectors) -> None:
-        """Write vectors of absent names, as one block.
+        """Write vectors of names that the cache does not have, as one block.
 
         Args:
             keys: uint64 (n, 2).
@@ -226,11 +231,11 @@ class EncoderCache:
             raise OutputError(f"cannot be made: {error.strerror}", path=self._folder) from error
         path = self._folder / f"{secrets.token_hex(8)}.npy"
         with atomic_file(path, sweep=True) as partial, open(partial, "wb") as file:
-            # To an open file: to a path, NumPy would add ".npy".
+            # Give NumPy an open file. To a path, it would add ".npy".
             np.save(file, pack_block(keys, vectors), allow_pickle=False)
 
     def try_add(self, keys: Keys, vectors: HalfVectors) -> None:
-        """Write vectors like :meth:`add`; after an error, warn once and write nothing more."""
+        """Write vectors like :meth:`add`. After an error, warn once and write nothing more."""
         if not self._writable:
             return
         try:
@@ -251,7 +256,7 @@ class EncoderCache:
                 self._blocks[number] = (_REMOVED, self._blocks[number][1])
 
     def _warn_of_older(self) -> None:
-        """Warn once of blocks without a digest, whose names are encoded again."""
+        """Warn once about blocks without a digest. Their names are encoded again."""
         if not self._warned_of_older:
             self._warned_of_older = True
             warnings.warn(
@@ -261,11 +266,13 @@ class EncoderCache:
             )
 
     def _block(self, name: str, *, verified: bool = False) -> tuple[Keys, HalfVectors]:
-        """Read the keys and vectors of a block; none if it was removed or, with a warning, if it is damaged.
+        """Read the keys and vectors of a block.
+
+        If the block was removed or is damaged, the result is empty. A damaged block gives a warning.
 
         Args:
             name: name of the block.
-            verified: whether to check its digest, which reads the whole block.
+            verified: whether to check its digest. This reads the whole block.
         """
         path = self._folder / f"{name}.npy"
         try:
@@ -287,7 +294,7 @@ class EncoderCache:
 
 
 def is_encoder_cache(folder: Path) -> bool:
-    """Whether a folder is the part of one encoder in an embedding cache."""
+    """Whether a folder is the part of an embedding cache that belongs to one encoder."""
     return _FINGERPRINT.fullmatch(folder.name) is not None and any(folder.glob("*.npy"))
 
 

@@ -1,17 +1,19 @@
-"""Bottleneck adapters: small trained layers in a transformer with frozen weights.
+"""Bottleneck adapters: small layers that are trained in a transformer whose own weights are frozen.
 
-The configuration is that of Pfeiffer et al. ("MAD-X" and "AdapterFusion"), called ``pfeiffer`` on AdapterHub: one
-adapter after each feed-forward block, within its residual connection. With h the output of the block for input x,
+The configuration is that of Pfeiffer et al. ("MAD-X" and "AdapterFusion"), which AdapterHub calls ``pfeiffer``.
+There is one adapter after each feed-forward block, within the residual connection of the block. If h is the output
+of the block for input x, then
 
     z = LayerNorm(h + x),    output = LayerNorm(h + x + up(relu(down(z)))).
 
-In models with normalisation before the blocks (ModernBERT), both LayerNorms are left out, as AdapterHub does. Liu
-et al. (2021) trained with a release whose configuration had an invertible adapter after the embeddings too. Only
-this gives the published sizes: with reductions 1 and 16, BERT-base gets 14.47 M and 1.19 M parameters, 13.22 % and
-1.09 % of its own. (The paper's "0.60 M" for the latter contradicts its own percentage.)
+In models with normalisation before the blocks (ModernBERT), both LayerNorms are left out, as in AdapterHub. Liu et
+al. (2021) trained with a release whose configuration also had an invertible adapter after the embeddings. Only
+with this adapter are the sizes as published. With reductions 1 and 16, BERT-base gets 14.47 M and 1.19 M
+parameters, which are 13.22 % and 1.09 % of its own. (For reduction 16, the paper says "0.60 M", which contradicts
+its own percentage.)
 
-An adapter contains a ReLU and cannot be merged into the model's weights as LoRA can: it is stored separately, and
-added again to the model it was trained on.
+An adapter contains a ReLU, so it cannot be merged into the model's weights as LoRA can. It is stored separately,
+and added again when the model is loaded.
 """
 
 from __future__ import annotations
@@ -37,10 +39,15 @@ if TYPE_CHECKING:
 _CHILD: Final = "adapter"
 
 _NORM: Final = re.compile(r".*\.layer\.\d+\.(output\.LayerNorm|output_layer_norm)")
-"""The normalisation at the end of a feed-forward block: BERT and similar models; DistilBERT."""
+"""Pattern of the name of the normalisation at the end of a feed-forward block, in BERT and similar models, and in
+DistilBERT.
+"""
 
 _LAYER: Final = re.compile(r"(.*\.)?layers\.\d+")
-"""A layer of a model with normalisation before its blocks; it ends with a feed-forward block."""
+"""Pattern of the name of a layer in a model with normalisation before its blocks.
+
+Such a layer ends with a feed-forward block.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +55,9 @@ class AdapterSettings:
     """The size of adapters.
 
     Attributes:
-        reduction: the width of the model over that of the bottleneck; published: 1 and 16.
-        invertible: add an adapter behind the embeddings as well, as in the published training.
+        reduction: the width of the model divided by the width of the bottleneck. Liu et al. (2021) publish results
+            for 1 and 16.
+        invertible: whether to add an adapter after the embeddings too, as in the published training.
     """
 
     reduction: int = 16
@@ -61,7 +69,10 @@ class AdapterSettings:
 
 
 class Bottleneck(nn.Module):
-    """Compute up(relu(down(x))): zeros before training, so that training starts from the unchanged model."""
+    """Computes up(relu(down(x))).
+
+    Before training the result is 0, so that training starts from the unchanged model.
+    """
 
     def __init__(self, width: int, reduction: int) -> None:
         super().__init__()
@@ -72,19 +83,25 @@ class Bottleneck(nn.Module):
             nn.init.zeros_(values)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """(…, D) → (…, D), computed in the precision of the weights."""
+        """Compute (…, D) → (…, D), in the precision of the weights."""
         inside = torch.relu(self.down(hidden.to(self.down.weight.dtype)))
         added: Tensor = self.up(inside)
         return added.to(hidden.dtype)
 
     def after_norm(self, norm: nn.Module, inputs: tuple[Tensor], normed: Tensor) -> Tensor:
-        """Add the adapter before the final normalisation of a block; a forward hook of the normalisation."""
-        # norm(…) would call this hook again.
+        """Add the adapter before the final normalisation of a block.
+
+        This is a forward hook of the normalisation.
+        """
+        # Call forward, because norm(…) would call this hook again.
         output: Tensor = norm.forward(inputs[0] + self(normed))
         return output
 
     def after_layer(self, layer: nn.Module, inputs: tuple[Tensor], hidden: Tensor) -> Tensor:
-        """Add the adapter after a layer with normalisation before its blocks; a forward hook of the layer."""
+        """Add the adapter after a layer with normalisation before its blocks.
+
+        This is a forward hook of the layer.
+        """
         added: Tensor = self(hidden)
         return hidden + added
 
@@ -104,16 +121,16 @@ class Coupling(nn.Module):
         return torch.cat([first, second + self.second(first)], dim=-1)
 
     def after_embeddings(self, embeddings: nn.Module, inputs: tuple[Any, ...], hidden: Tensor) -> Tensor:
-        """Transform the output of the embeddings; a forward hook of the embeddings."""
+        """Transform the output of the embeddings. This is a forward hook of the embeddings."""
         output: Tensor = self(hidden)
         return output
 
 
 def add_adapters(model: PreTrainedModel, settings: AdapterSettings) -> None:
-    """Freeze a model and add adapters; only these have gradients from then on.
+    """Freeze a model and add adapters. From then on, only the adapters have gradients.
 
-    They become children of the modules before them, so that they move with the model, are among its parameters and
-    change no name of its weights. They are always float32.
+    Each adapter becomes a child of the module before it. So adapters move with the model and are among its
+    parameters, and the names of the other weights stay the same. Adapters are always float32.
 
     Raises:
         InputError: the model has adapters already, or its feed-forward blocks were not found; the message lists
@@ -141,12 +158,15 @@ def add_adapters(model: PreTrainedModel, settings: AdapterSettings) -> None:
 
 
 def adapter_weights(model: nn.Module) -> dict[str, Tensor]:
-    """Collect the weights of a model's adapters, by their names in the model; empty if it has none."""
+    """Collect the weights of a model's adapters: name in the model → weight.
+
+    The result is empty if there are none.
+    """
     return {name: value for name, value in model.state_dict().items() if f".{_CHILD}." in name}
 
 
 def _feed_forward_ends(model: PreTrainedModel) -> list[nn.Module]:
-    """Find the modules before the adapters, one per layer."""
+    """Find the modules after which adapters are added, one in each layer."""
     modules = dict(model.named_modules())
     ends = [module for name, module in modules.items() if _NORM.fullmatch(name)]
     if not ends:
@@ -189,7 +209,7 @@ def save_adapters(model: PreTrainedModel, settings: AdapterSettings, folder: Pat
 
 
 def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
-    """Add the adapters of a folder to the model that they were trained on; return their settings.
+    """Add the adapters of a folder to the model that they were trained on, and return their settings.
 
     Raises:
         StoreError: there are no adapters in the folder, they are damaged, or were trained on another model.
@@ -227,7 +247,7 @@ def base_digest(model: nn.Module) -> str:
 
 
 def weights_digest(weights: Mapping[str, Tensor]) -> str:
-    """Compute the digest of named weights; the same in float32 and bfloat16."""
+    """Compute the digest of named weights. It is the same in float32 and bfloat16."""
     digest = hashlib.blake2b(digest_size=16)
     for name, value in sorted(weights.items()):
         digest.update(f"{name} {tuple(value.shape)}\n".encode())

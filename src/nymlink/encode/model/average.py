@@ -15,19 +15,20 @@ from nymlink.encode.model.torch_model import TorchModel
 def average(encoders: Sequence[str | Path], *, weights: Sequence[float] | None = None) -> TorchModel:
     """Average the weights of encoders.
 
-    The mean of an encoder before and after training keeps more of its former knowledge (Wortsman et al., "Robust
-    fine-tuning of zero-shot models", CVPR 2022, section 3: WiSE-FT); the mean of several trainings of one encoder
-    is a model soup (Wortsman et al., ICML 2022). Only trainings of the same encoder have a useful mean.
+    The mean of an encoder before and after a training keeps more of what the encoder knew before (Wortsman et al.,
+    "Robust fine-tuning of zero-shot models", CVPR 2022, section 3: WiSE-FT). The mean of several trainings of one
+    encoder is a model soup (Wortsman et al., ICML 2022). The mean is useful only if all encoders were trained from
+    the same encoder.
 
     Args:
-        encoders: folders, or names of models on the hub or of an installed encoder; at least two. Pooling and
-            length are those of the first.
-        weights: of each encoder, at least 0, not all 0; equal if ``None``.
+        encoders: at least two folders, or names of models on the hub or of installed encoders. Pooling and length
+            are taken from the first.
+        weights: the weight of each encoder, at least 0, not all 0; ``None`` for equal weights.
 
     Raises:
         InputError: there is no such encoder, or they do not have the same tensors, tokens and pooling, or the
             weights are below 0 or all 0.
-        StoreError: the adapters of one are damaged, or were trained on other weights.
+        StoreError: the adapters of an encoder are damaged, or were trained on other weights.
     """
     shares = _shares(len(encoders), weights)
     first, *others = encoders
@@ -62,12 +63,12 @@ def _shares(count: int, weights: Sequence[float] | None) -> list[float]:
 
 
 def _floats(tensors: dict[str, torch.Tensor]) -> list[torch.Tensor]:
-    """Select the learned tensors; integers (positions) are the same in all."""
+    """Select the learned tensors. Tensors of integers (positions) are the same in all encoders."""
     return [tensor for tensor in tensors.values() if tensor.is_floating_point()]
 
 
 def _difference(first: TorchModel, other: TorchModel) -> str | None:
-    """Name a difference that makes the mean of two encoders meaningless; ``None`` without one."""
+    """Name a difference that makes the mean of two encoders meaningless; ``None`` if there is none."""
     shapes = [[(name, tensor.shape) for name, tensor in model.state_dict().items()] for model in (first, other)]
     if shapes[0] != shapes[1]:
         return "their tensors"

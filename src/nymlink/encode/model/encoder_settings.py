@@ -1,7 +1,7 @@
 """Settings of an encoder, and checks of its files for harmful requests.
 
-transformers follows such requests: it runs Python files named by ``auto_map``, and loads or fetches another model
-named by adapters of peft or a ``backbone``.
+The library transformers does what these files ask for. It runs Python files that ``auto_map`` names, and loads or
+fetches another model that adapters of peft or a ``backbone`` name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COUNTED_FROM_PADDING: Final = frozenset(
     {"camembert", "data2vec-text", "ibert", "longformer", "mpnet", "roberta", "roberta-prelayernorm"}
     | {"xlm-roberta", "xlm-roberta-xl", "xmod"}
 )
-"""Model types with position numbers from the padding id + 1; they take fewer tokens than configured."""
+"""Model types whose position numbers start at the padding id + 1. They take fewer tokens than configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ModelConfig:
     Attributes:
         vocabulary_size: number of token ids.
         pad_id: the token id for padding.
-        longest: most tokens, special ones included; ``None`` for no limit.
+        longest: most tokens of a name, special tokens included; ``None`` for no limit.
         width: length of a vector of its last layer; ``None`` if the file does not give it.
     """
 
@@ -50,7 +50,7 @@ class ModelConfig:
         try:
             vocabulary_size, pad_id = int(config["vocab_size"]), int(config.get("pad_token_id") or 0)
             longest = int(config.get("max_position_embeddings") or 0)
-            # DistilBERT has another key for it.
+            # DistilBERT calls the width "dim".
             width = int(config.get("hidden_size") or config.get("dim") or 0)
             if not 0 <= pad_id < vocabulary_size:
                 raise ValueError(f"pad_token_id {pad_id} is none of {vocabulary_size} tokens")
@@ -87,7 +87,7 @@ _READ: Final = frozenset({".bin", ".data", ".json", ".model", ".onnx", ".safeten
 def require_self_contained(folder: Path) -> None:
     """Check that transformers can load a folder with its own code and the folder's own files.
 
-    Call it before transformers. ONNX Runtime does not need it to run a folder's graph.
+    nymlink calls this before transformers reads a folder. It is not needed for graphs, which ONNX Runtime runs.
 
     Raises:
         InputError: a file asks for code, another model, or a file elsewhere; the message names the file.
@@ -99,7 +99,7 @@ def require_self_contained(folder: Path) -> None:
             "a model that they are merged into (merge_and_unload)",
             path=path,
         )
-    # Also files for single releases of transformers (config.4.0.0.json), which replace the others.
+    # Check also files for single releases of transformers (config.4.0.0.json), which replace the others.
     for path in sorted((*folder.glob("config*.json"), *folder.glob("tokenizer_config*.json"))):
         for key, value in _nested_items(read_json(path, object)):
             _require_harmless(key, value, path)
@@ -113,7 +113,7 @@ def require_own_files(folder: Path) -> None:
     """Check that all files of a model are regular files inside its folder.
 
     Raises:
-        InputError: one is a link to a file outside, or a pipe or a device.
+        InputError: a file is a link to a file outside of the folder, or a pipe or a device.
     """
     for path in (*folder.glob("*"), *folder.glob("*/*")):
         if path.suffix not in _READ or not path.exists() or path.is_dir():
@@ -131,7 +131,7 @@ def refuse_code(code: object, path: Path) -> None:
     """Refuse a file that asks for code.
 
     Raises:
-        InputError: always; it names the code.
+        InputError: always. The message names the code.
     """
     raise InputError(
         f"asks for Python code that comes with the model, {_printable(code)}, and that was refused: nymlink runs "
@@ -141,7 +141,7 @@ def refuse_code(code: object, path: Path) -> None:
 
 
 def require_inside(place: object, path: Path) -> None:
-    """Check that a path in a file, relative to its folder, is inside that folder.
+    """Check that a path that a file gives, relative to the file's folder, is inside this folder.
 
     Raises:
         InputError: it is outside.
@@ -206,13 +206,13 @@ _OLD_POOLINGS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderSettings:
-    """Settings of an encoder: preparation of names, and pooling of the network's output.
+    """Settings of an encoder: how names are prepared, and how the network's output is pooled.
 
     Attributes:
-        pooling: the vector of a name: the last layer's vector of its first token (``"cls"``, as SapBERT; not the
-            pooler's), or the mean over its tokens (``"mean"``).
-        max_length: the most tokens of a name, special ones included; longer names are cut.
-        lowercase: lower-case names before the tokenizer.
+        pooling: the vector of a name. With ``"cls"``, as in SapBERT, it is the last layer's vector of the first
+            token (not the pooler's output). With ``"mean"``, it is the mean over the name's tokens.
+        max_length: most tokens of a name, special tokens included. Longer names are truncated.
+        lowercase: whether names are lower-cased before they are tokenised.
     """
 
     pooling: Pooling = "cls"
@@ -234,16 +234,16 @@ class EncoderSettings:
     ) -> EncoderSettings:
         """Read the settings of a model folder from its sentence-transformers files.
 
-        A folder without such files is a base model, used as in SapBERT: ``cls``, 25 tokens.
+        A folder without such files is a base model. It is used as in SapBERT, with ``cls`` and 25 tokens.
 
         Args:
-            folder: a model folder, in the layout of any release of sentence-transformers, or without its files.
+            folder: a model folder. It may have the files of any release of sentence-transformers, or none.
             pooling: overrides the pooling of the folder.
             max_length: overrides the length of the folder.
 
         Raises:
-            InputError: a file is damaged or asks for another module or pooling, or ``max_length`` is more than the
-                model takes.
+            InputError: a file is damaged, or asks for a module or pooling that nymlink does not have, or
+                ``max_length`` is more than the model takes.
         """
         own = _read_modules(folder) if (folder / _MODULES).is_file() else {"max_length": _SAPBERT_LENGTH}
         longest = ModelConfig.read(folder).longest
@@ -256,7 +256,7 @@ class EncoderSettings:
     def write(self, folder: Path, *, width: int) -> None:
         """Write files that make sentence-transformers give the same unit vectors.
 
-        They have the layout of its releases 2 to 5; later ones read it too.
+        The files have the layout of releases 2 to 5 of sentence-transformers. Later releases read this layout too.
         """
         modules = [("", "Transformer"), (_POOLING, "Pooling"), ("2_Normalize", "Normalize")]
         write_json(
@@ -294,7 +294,7 @@ def _read_modules(folder: Path) -> dict[str, Any]:
     tokenizer = read_json(folder / _TOKENIZER, dict) if (folder / _TOKENIZER).is_file() else {}
     return {
         "pooling": _read_pooling(folders["Pooling"] / "config.json"),
-        # Releases from 6 on leave the length to the tokenizer.
+        # From release 6 on, the length is in the configuration of the tokenizer.
         "max_length": transformer.get("max_seq_length") or tokenizer.get("model_max_length"),
         "lowercase": bool(transformer.get("do_lower_case")),
     }

@@ -1,4 +1,4 @@
-"""Fingerprints of encoders: encoders with equal fingerprints give the same vectors."""
+"""Fingerprints identify encoders: two encoders with the same fingerprint give the same vectors."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from nymlink.encode.model.encoder_settings import EncoderSettings, read_json, re
 from nymlink.encode.model.folder import weight_files
 
 _IGNORED: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
-"""Keys of ``config.json`` without effect on vectors: the origin of a model, and the storage of its weights."""
+"""Keys of ``config.json`` that do not affect vectors: where a model comes from, and how its weights are stored."""
 
 _VERSION: Final = 2
-"""Increased when nymlink makes other vectors from the same files: since 2, zeros for names without known tokens.
+"""Version of how nymlink makes vectors. It is increased when the same files give other vectors.
+
+Since 2, names without known tokens have zeros.
 """
 
 
 class FileSnapshot:
-    """The state of files before loading, for a later digest.
+    """The state of files before they are loaded, from which a digest can be computed later.
 
-    Digests of large files take seconds, and are computed only when needed. Files that were replaced after loading
-    are an error, because their digest would be wrong.
+    Digests of large files take seconds, so they are computed only when they are needed. If a file was replaced
+    after loading, its digest would be wrong, so this is an error.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -37,7 +39,7 @@ class FileSnapshot:
         """Compute one hex digest of the bytes of all files, in their order.
 
         Raises:
-            InputError: a file has changed since.
+            InputError: a file has changed since it was loaded.
         """
         self._check()
         digests = [sha256(file) for file in self._stamps]
@@ -51,7 +53,7 @@ class FileSnapshot:
 
 
 class ModelSnapshot:
-    """The state of a model folder's weights and configuration before loading.
+    """The state of a model folder's weights and configuration before they are loaded.
 
     Raises:
         InputError: the folder has no weights, or its configuration is damaged.
@@ -62,16 +64,18 @@ class ModelSnapshot:
         self._config = relevant_config(read_json(folder / "config.json", dict))
 
     def digest(self) -> str:
-        """Compute one hex digest of both: equal weights with another number of heads are another model.
+        """Compute one hex digest of weights and configuration.
+
+        The same weights with another number of heads are another model.
 
         Raises:
-            InputError: the weights have changed since.
+            InputError: the weights have changed since they were loaded.
         """
         return hashlib.sha256((self._weights.digest() + self._config).encode()).hexdigest()
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """Return size, time and inode of a file, which show a replacement; ``None`` if there is none."""
+    """Return size, time and inode of a file, which show whether it was replaced; ``None`` if there is no file."""
     try:
         status = file.stat()
     except OSError:
@@ -80,21 +84,21 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 
 
 def relevant_config(config: Mapping[str, Any]) -> str:
-    """Select the parts of a configuration that affect vectors; as JSON."""
+    """Return, as JSON, the parts of a configuration that affect vectors."""
     return json.dumps({key: value for key, value in config.items() if key not in _IGNORED}, sort_keys=True)
 
 
 def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, precision: str) -> str:
     """Compute the fingerprint of an encoder: 64 hex digits.
 
-    fp32, bf16 and fp16 count as one, because their vectors of a name hardly differ (cosines above 0.999): a CPU
-    can search vectors made by a GPU. int8 differs more, and counts as another encoder.
+    fp32, bf16 and fp16 count as the same precision, because their vectors hardly differ (cosines above 0.999). So
+    a CPU can search vectors that a GPU has made. int8 differs more, and counts as another encoder.
 
     Args:
-        weights: digest of the network: of its weights and configuration, or of its graph.
-        tokenizer: as JSON.
-        settings: pooling and length.
-        precision: of the network.
+        weights: digest of the network, from its weights and configuration, or from its graph.
+        tokenizer: the tokenizer, as JSON.
+        settings: the settings, such as pooling and length.
+        precision: precision of the network.
     """
     parts = {
         "form": _VERSION,
@@ -113,7 +117,8 @@ FORMAT: Final = 2
 def check_saved(folder: Path) -> None:
     """Check that a model's files are inside its folder and, if nymlink wrote them, complete and undamaged.
 
-    Not for models of the hub: only some of their files are fetched, and checked then.
+    This is not for models of the hub. Only some of their files are fetched, and these are checked when they are
+    fetched.
 
     Raises:
         InputError: a file is a link out of the folder, a pipe or a device.
@@ -125,6 +130,6 @@ def check_saved(folder: Path) -> None:
 
 
 def export_notes(folder: Path) -> dict[str, Any]:
-    """Read the notes of an export to ONNX; empty for other folders."""
+    """Read what an export to ONNX has recorded in a folder. The result is empty for other folders."""
     manifest = read_json(folder / MANIFEST, dict) if (folder / MANIFEST).is_file() else {}
     return dict(manifest.get("export") or {})

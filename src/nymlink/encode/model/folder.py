@@ -1,12 +1,12 @@
-"""Folders of encoders: by path, by name of a package, or on the hub.
+"""Find the folders of encoders: by path, by the name of an installed encoder, or on the hub.
 
 A package offers an encoder by an entry point with the path of a model folder::
 
     [project.entry-points."nymlink.encoders"]
     my-encoder = "my_package:FOLDER"
 
-A ranker and a calibration for indexes with default settings are beside the folder, in ``<folder>.ranker.json`` and
-``<folder>.calibration.json``.
+A package may also bring a ranker and a calibration for indexes with default settings. They are files beside the
+folder, ``<folder>.ranker.json`` and ``<folder>.calibration.json``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MINI: Final = "nymlink-mini"
 """Name of the default encoder: all-MiniLM-L6-v2, self-aligned on open vocabularies, in int8."""
 
 FOLDER: Final = Path(__file__).parents[2] / "models" / MINI
-"""Its folder, an entry of ``nymlink.encoders``."""
+"""The folder of the default encoder. It is an entry of ``nymlink.encoders``."""
 
 
 ENCODERS: Final[Registry[Path]] = Registry("nymlink.encoders", noun="encoder")
@@ -34,13 +34,13 @@ XL_MINI: Final = "nymlink-xl-mini"
 """Name of nymlink's multilingual encoder."""
 
 _EXTRAS: Final = {XL_MINI: "xl"}
-"""Encoders of nymlink in packages of their own, and the extras that install them."""
+"""Encoders of nymlink that are in packages of their own → the extras that install them."""
 
 
 def installed(name: str | Path) -> Path | None:
     """Find the folder of an encoder in an installed package; ``None`` for other names.
 
-    A folder with the same name is given as a ``Path``, or with ``./`` before it.
+    To name a folder with the same name as an encoder, give a ``Path``, or write ``./`` before it.
 
     Raises:
         MissingExtraError: it is an encoder of nymlink whose package is not installed.
@@ -62,7 +62,10 @@ def installed(name: str | Path) -> Path | None:
 
 
 def installed_digest(name: str) -> str:
-    """Compute a digest of the release of an installed encoder and the files beside it, without reading weights."""
+    """Compute a digest of an installed encoder's manifest and of the files beside its folder.
+
+    No weights are read.
+    """
     beside = (file for file in (ranker_file(name), calibration_file(name)) if file.is_file())
     files = (_folder(name) / MANIFEST, *beside)
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
@@ -71,11 +74,13 @@ def installed_digest(name: str) -> str:
 def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] | None:
     """Read the calibration of an installed encoder, as JSON values; ``None`` if it has none.
 
-    It is for indexes with default settings; see :meth:`nymlink.linking.calibration.Calibration.from_dict`.
+    The values are for indexes with default settings; see
+    :meth:`nymlink.linking.calibration.Calibration.from_dict`.
 
     Args:
-        name: origin of the encoder; ``None`` if it was made in memory.
-        fingerprint: of the encoder: with other settings it gives other vectors, and needs another calibration.
+        name: where the encoder was loaded from; ``None`` if it was made in memory.
+        fingerprint: fingerprint of the encoder. With other settings, an encoder gives other vectors and needs
+            another calibration.
     """
     return _read_beside(name, "calibration", fingerprint)
 
@@ -83,22 +88,28 @@ def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] 
 def installed_ranker(name: str | None, fingerprint: str) -> dict[str, Any] | None:
     """Read the ranker of an installed encoder, as JSON values; ``None`` if it has none.
 
-    It is for indexes with default settings; see :meth:`nymlink.rank.ranker.Ranker.from_dict`.
+    The values are for indexes with default settings; see :meth:`nymlink.rank.ranker.Ranker.from_dict`.
 
     Args:
-        name: origin of the encoder; ``None`` if it was made in memory.
-        fingerprint: of the encoder: with other vectors it needs another ranker.
+        name: where the encoder was loaded from; ``None`` if it was made in memory.
+        fingerprint: fingerprint of the encoder. An encoder that gives other vectors needs another ranker.
     """
     return _read_beside(name, "ranker", fingerprint)
 
 
 def calibration_file(name: str) -> Path:
-    """Path of the calibration of an installed encoder: its fingerprint, origin and values."""
+    """Path of the file with the calibration of an installed encoder.
+
+    The file has the encoder's fingerprint, the origin of the calibration, and its values.
+    """
     return _beside(name, "calibration")
 
 
 def ranker_file(name: str) -> Path:
-    """Path of the ranker of an installed encoder: its fingerprint, origin and trees."""
+    """Path of the file with the ranker of an installed encoder.
+
+    The file has the encoder's fingerprint, the origin of the ranker, and its trees.
+    """
     return _beside(name, "ranker")
 
 
@@ -121,24 +132,28 @@ def _folder(name: str) -> Path:
 
 
 _LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
-"""Configuration, tokenizer, settings."""
+"""Patterns of the small files of a model: configuration, tokenizer, settings."""
 
 WEIGHTS: Final = ("*.safetensors", "*.bin")
-"""Patterns of the weight files that torch reads; the first is preferred."""
+"""Patterns of the weight files that torch reads. The first pattern is preferred."""
 
 INT8: Final = "onnx/model_int8.onnx"
-"""An int8 graph, which torch reads in folders without float weights (:mod:`nymlink.encode.quantise`)."""
+"""Path of the int8 graph in a folder.
+
+If a folder has no float weights, torch reads this graph (:mod:`nymlink.encode.quantise`).
+"""
 
 ADAPTERS: Final = "adapters"
 """The folder of the adapters of an encoder (:mod:`nymlink.encode.model.adapters`)."""
 
 
 def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
-    """Find the folder of a model, fetched from the hub if necessary.
+    """Find the folder of a model. If necessary, fetch the model from the hub.
 
     Args:
-        name: the name of an installed encoder, a folder, or that of a model on the hub; a ``Path`` is a folder.
-        weights: patterns of weight files; from the hub, only files of the first matching pattern are fetched.
+        name: the name of an installed encoder, a folder, or the name of a model on the hub. A ``Path`` is always a
+            folder.
+        weights: patterns of weight files. From the hub, only the files of the first matching pattern are fetched.
 
     Raises:
         InputError: there is no such folder, and no such model could be fetched from the hub.
@@ -151,11 +166,11 @@ def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
     if folder.exists():
         raise InputError("this is a file: give a folder, or the name of a model on the hub", path=folder)
     if isinstance(name, Path):
-        # A missing part of a re-ranker must not be searched on the hub.
+        # Do not search the hub for a missing part of a re-ranker.
         raise InputError("no such folder", path=folder)
     fetched = _fetch(str(name), _LIGHT)
     for pattern in weights:
-        # Fetch again if some files are in the hub's cache: an earlier fetch may have been interrupted.
+        # Fetch even if some files are in the hub's cache, because an earlier fetch may have been interrupted.
         if any(_fetch(str(name), (pattern,)).glob(pattern)):
             return fetched
     return fetched
@@ -179,7 +194,7 @@ def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
         raise InputError(
             f"no such folder, and no such model could be fetched from the hub: {_reason(error)}", path=name
         ) from error
-    # Its dependencies raise errors of their own: of HTTP libraries, of Xet, of the disk.
+    # The dependencies of huggingface_hub raise errors of their own: of HTTP libraries, of Xet, of the disk.
     except Exception as error:
         raise InputError(
             f"no such folder, and fetching a model of that name from the hub failed ({_reason(error)}): check "

@@ -24,9 +24,9 @@ class Tokens:
     """The token ids of N names, one after another.
 
     Attributes:
-        ids: int32 (sum of lengths): special tokens included.
+        ids: int32 (sum of lengths): the token ids, special tokens included.
         offsets: int64 (N + 1): name ``n`` is ``ids[offsets[n]:offsets[n + 1]]``.
-        truncated: number of names that were cut.
+        truncated: number of names that were truncated.
     """
 
     ids: npt.NDArray[np.int32]
@@ -42,7 +42,7 @@ class Tokens:
         return np.diff(self.offsets)
 
     def informative(self, uninformative: Collection[int]) -> Rows:
-        """Rows of the names that have any token but the given ones: int64, ascending."""
+        """Find the rows of the names that have a token which is not among the given ones: int64, ascending."""
         owners = np.repeat(np.arange(len(self)), self.lengths)
         return np.unique(owners[~np.isin(self.ids, list(uninformative))])
 
@@ -54,7 +54,7 @@ class Tokens:
             pad_id: the token id for padding.
 
         Returns:
-            int64 (B, T): ids, and int64 (B, T): 1 for a real token, 0 for padding.
+            int64 (B, T): the ids; and int64 (B, T): 1 for a real token, 0 for padding.
         """
         starts, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
         columns = np.arange(lengths.max(initial=0))
@@ -64,14 +64,16 @@ class Tokens:
 
 
 def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
-    """Tokenise names, cut to the length set by :func:`~nymlink.encode.model.tokenizer.load_tokenizer`.
+    """Tokenise names.
+
+    They are truncated to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` has set.
 
     Raises:
         InputError: the tokenizer fails, for example by patterns of exponential cost.
     """
     try:
         encodings = tokenizer.encode_batch_fast([_without_surrogates(name) for name in names])
-    # A panic of the library is no Exception, and has no public name. Its message may quote a text.
+    # A panic of the tokenizers library is not an Exception, and has no public name. Its message may quote a text.
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
             raise
@@ -82,7 +84,7 @@ def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
     ids = [encoding.ids for encoding in encodings]
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    # Cut names overflow, and have the greatest length: only these need a check.
+    # Only names of the greatest length need a check, because truncated names have this length.
     longest = np.flatnonzero(lengths == lengths.max(initial=0)).tolist()
     truncated = sum(bool(encodings[at].overflowing) for at in longest)
     try:
@@ -98,15 +100,15 @@ def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
 def plan_batches(lengths: npt.NDArray[np.int64], *, budget: int, padding: float = 0.0) -> Iterator[Rows]:
     """Group names of similar length into batches, the longest first.
 
-    Longest first, so that a lack of memory is noticed at once.
+    With the longest names first, a lack of memory is noticed at once.
 
     Args:
         lengths: int64 (N): tokens of each name.
-        budget: the most tokens of a batch, padding included (but never less than one name).
-        padding: largest share of padding in a batch: 0 puts only names of equal length together.
+        budget: most tokens in a batch, padding included. A batch has at least one name, even if it is longer.
+        padding: largest share of padding in a batch. With 0, only names of equal length are in one batch.
 
     Yields:
-        int64 (B): the names of a batch; each name is in one of them.
+        int64 (B): the names of a batch. Each name is in exactly one batch.
     """
     order = np.argsort(-lengths, kind="stable")
     descending = lengths[order].tolist()
@@ -122,5 +124,5 @@ def plan_batches(lengths: npt.NDArray[np.int64], *, budget: int, padding: float 
 
 
 def _without_surrogates(name: str) -> str:
-    """Replace the lone surrogates of undecodable input: the tokenizers library accepts none."""
+    """Replace lone surrogates, which undecodable input has and the tokenizers library does not accept."""
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")

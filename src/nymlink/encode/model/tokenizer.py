@@ -28,25 +28,30 @@ from nymlink.encode.model.token_batches import tokenise
 from nymlink.text.normalise import HAN, KANA, LATIN, main_script
 
 _PIECES: Final = 100
-"""Fewest pieces of several letters in a known script. bert-base-uncased was trained on English and has the single
-letters of most scripts, and at most 8 such pieces of another script (Cyrillic).
+"""Smallest number of pieces with several letters that a script needs to count as known.
+
+The tokenizer of bert-base-uncased, which was trained on English, has the single letters of most scripts, but at
+most 8 such pieces of another script (Cyrillic).
 """
 
 _CHARACTERS: Final = 1000
-"""Fewest Chinese characters, each a word by itself, of a known script; the tokenizer of English has 250."""
+"""Smallest number of Chinese characters with which Chinese counts as known.
+
+Each character may be a word by itself. The tokenizer of bert-base-uncased has 250.
+"""
 
 
 def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
-    """Collect the scripts in which a tokenizer has pieces of words, not only letters.
+    """Collect the scripts in which a tokenizer has pieces of words, and not only single letters.
 
-    Japanese kana are one script here: a tokenizer with pieces of one of them knows both. Latin always counts as
+    The two Japanese kana count as one script: a tokenizer with pieces of one knows both. Latin always counts as
     known.
     """
     decoder = tokenizer.decoder
     pieces: Counter[str] = Counter()
     characters: set[str] = set()
     for piece in tokenizer.get_vocab(with_added_tokens=False):
-        # Tokenizers of bytes write each byte as a letter.
+        # A tokenizer of bytes writes each byte as a letter, so decode its pieces.
         text = decoder.decode([piece]) if isinstance(decoder, ByteLevel) else piece
         script = main_script(text)
         letters = sum(map(str.isalpha, text))
@@ -61,9 +66,14 @@ def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
 
 
 _GROWTH: Final = 64
-"""Most characters that all replacements together may make of one; published models make at most three."""
+"""Largest number of characters into which all replacements together may turn one character.
+
+Published models need at most three.
+"""
 _LONGEST_WORD: Final = 1000
-"""Most characters of a word for splitting into pieces: the time grows with their cube. Published models have 100.
+"""Longest word, in characters, that a tokenizer may split into pieces. The time grows with the cube of the length.
+
+Published models have 100.
 """
 
 
@@ -71,7 +81,7 @@ def require_harmless(path: Path) -> None:
     """Check the file of a tokenizer before the library reads it.
 
     Raises:
-        InputError: it is no JSON object, or contains a harmful request.
+        InputError: the file is not a JSON object, or asks for something harmful.
     """
     tokenizer = read_json(path, dict)
     growth = 1
@@ -107,7 +117,7 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_whole(packed: Any) -> bool:
-    """Whether a map of SentencePiece is whole: the size of its tree in 4 bytes, the tree, texts."""
+    """Whether a map of SentencePiece is complete. It has the size of a tree in 4 bytes, the tree, and texts."""
     try:
         data = base64.b64decode(packed, validate=True)
         (size,) = struct.unpack_from("<I", data)
@@ -123,31 +133,33 @@ _ROLES: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token"
 _SHOWN: Final = 300
 
 _WORD_START: Final = "\u2581"
-"""SentencePiece's mark of the start of a word: a token of its own before an unknown word."""
+"""SentencePiece's mark of the start of a word. Before an unknown word, the mark is a token of its own."""
 
 
 def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
-    """Load the tokenizer of a folder, set to cut names to the settings' length and not to pad.
+    """Load the tokenizer of a folder. It truncates names to the length in the settings, and does not pad.
 
     Raises:
-        InputError: the folder has none, a damaged one, or one with more tokens than the model.
-        MissingExtraError: it is in an old format that only transformers reads.
+        InputError: the folder has no tokenizer, a damaged tokenizer, or a tokenizer with more tokens than the
+            model.
+        MissingExtraError: the tokenizer has an old format that only transformers reads, and transformers is not
+            installed.
     """
     path = folder / _FILE
     if path.is_file():
         require_harmless(path)
         try:
             tokenizer = Tokenizer.from_file(str(path))
-        # The library raises nothing more specific.
+        # The tokenizers library raises no more specific error.
         except Exception as error:
             raise InputError(f"not a tokenizer ({_short(error)}): fetch the model again", path=path) from error
     else:
         tokenizer = _load_old_tokenizer(folder)
     config = ModelConfig.read(folder)
-    # Before the first text: a file may ask for endless padding.
+    # Switch padding off before the first text: a file may ask for endless padding.
     tokenizer.no_padding()
     try:
-        # An empty text has only the tokens placed around each text.
+        # An empty text gives only the tokens that are placed around each text.
         around = tokenise(tokenizer, [""]).ids.tolist()
     except InputError as error:
         raise InputError(error.message, path=folder) from error
@@ -166,7 +178,7 @@ def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
 
 
 def _short(error: Exception) -> str:
-    """Shorten an error of the library, which may quote a whole file."""
+    """Shorten an error of the tokenizers library, which may quote a whole file."""
     text = str(error)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
@@ -174,14 +186,13 @@ def _short(error: Exception) -> str:
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, max_length: int, special: dict[str, str]) -> None:
     """Write a tokenizer so that transformers loads it unchanged.
 
-    The tokenizer classes of single model families would use the words alone, without this tokenizer's
-    normalisation.
+    The tokenizer classes of model families would take only the words, and not this tokenizer's normalisation.
 
     Args:
         tokenizer: the tokenizer.
         folder: a model folder.
         max_length: most tokens of a name in transformers.
-        special: role → token (see :func:`special_tokens`); padding needs at least ``pad_token``.
+        special: role → token (see :func:`special_tokens`). At least ``pad_token`` is needed, for padding.
     """
     tokenizer.save(str(folder / _FILE))
     config = {
@@ -194,7 +205,10 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, max_length: int, speci
 
 
 def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
-    """Read the special tokens of a folder by role: ``{"cls_token": "[CLS]", …}``, ``pad_token`` always."""
+    """Read the special tokens of a folder: role → token, for example ``{"cls_token": "[CLS]"}``.
+
+    ``pad_token`` is always among them.
+    """
     special: dict[str, str] = {}
     for name in ("special_tokens_map.json", _CONFIG):
         config: dict[str, Any] = read_json(folder / name, dict) if (folder / name).is_file() else {}
@@ -213,7 +227,7 @@ def uninformative_tokens(tokenizer: Tokenizer) -> frozenset[int]:
     A tokenizer of bytes has no unknown token.
     """
     if isinstance(tokenizer.model, Unigram):
-        # This kind gives the id of its unknown token only as JSON.
+        # A Unigram tokenizer gives the id of its unknown token only as JSON.
         unknown = json.loads(tokenizer.to_str())["model"]["unk_id"]
     else:
         unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
@@ -222,7 +236,7 @@ def uninformative_tokens(tokenizer: Tokenizer) -> frozenset[int]:
 
 
 def _load_old_tokenizer(folder: Path) -> Tokenizer:
-    """Load a tokenizer from a word list, the format of models older than the tokenizers library."""
+    """Load a tokenizer from a list of words, the format of models that are older than the tokenizers library."""
     if not any(any(folder.glob(pattern)) for pattern in ("vocab.*", "*.model")):
         raise InputError(f"the model has no tokenizer ({_FILE})", path=folder)
     try:

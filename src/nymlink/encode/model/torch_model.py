@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Suppress all output of transformers except errors, and its questions.
+    """Suppress all output of transformers except errors, and suppress its questions.
 
-    It would ask whether to run code of a model, and read the answer from standard input, which contains mentions.
+    The library would ask whether to run code of a model. It would read the answer from standard input, from which
+    nymlink reads mentions.
     """
     from transformers import dynamic_module_utils
     from transformers.utils import logging
@@ -63,13 +64,13 @@ Attention = Literal["eager", "sdpa"]
 
 
 class TorchModel(nn.Module):
-    """Encode token ids as one vector per name.
+    """Encodes the token ids of names as one vector for each name.
 
     Args:
-        transformer: any encoder of transformers; its pooler, if it has one, is dropped.
-        tokenizer: its tokenizer, set to cut names.
-        settings: pooling and most tokens of a name.
-        special: the special tokens by role, for :meth:`write`.
+        transformer: any encoder of transformers. If it has a pooler, the pooler is removed.
+        tokenizer: its tokenizer, which truncates names.
+        settings: settings such as the pooling and the most tokens of a name.
+        special: role → special token, for :meth:`write`.
         adapters: settings of the transformer's adapters; ``None`` if it has none.
     """
 
@@ -106,13 +107,13 @@ class TorchModel(nn.Module):
             name_or_folder: a folder, or the name of a model on the hub, or of an installed encoder.
             pooling: overrides the pooling of the folder (see :meth:`EncoderSettings.read`).
             max_length: overrides the length of the folder.
-            attention: implementation of attention, if the model leaves the choice; see :func:`attention_on`.
+            attention: implementation of attention, if the model has several; see :func:`attention_on`.
 
         Raises:
             InputError: there is no such model, it is not an encoder, or its files are damaged or do not belong
                 together.
-            StoreError: a file of an encoder written by nymlink is damaged; or its adapters are, or were trained on
-                other weights.
+            StoreError: a file of an encoder that nymlink wrote is damaged; or its adapters are damaged, or were
+                trained on other weights.
         """
         folder = model_folder(name_or_folder, weights=WEIGHTS)
         if folder == Path(name_or_folder) or installed(name_or_folder) is not None:
@@ -121,7 +122,7 @@ class TorchModel(nn.Module):
         tokenizer = load_tokenizer(folder, settings)
         transformer = _load_transformer(folder, attention)
         adapters = load_adapters(transformer, folder / ADAPTERS) if (folder / ADAPTERS).is_dir() else None
-        # Adding adapters froze the other weights; the caller decides which weights to train.
+        # Adding adapters has frozen the other weights. Undo this: the caller decides which weights to train.
         transformer.requires_grad_(True)
         special = special_tokens(folder, tokenizer)
         return cls(transformer, tokenizer, settings, special=special, adapters=adapters).eval()
@@ -137,7 +138,7 @@ class TorchModel(nn.Module):
         return int(self.transformer.config.pad_token_id or 0)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """Encode and pool token ids; the vectors are not of unit length.
+        """Encode token ids and pool the result. The vectors are not of unit length.
 
         Args:
             input_ids: int64 (B, T).
@@ -162,7 +163,7 @@ class TorchModel(nn.Module):
     def write(self, folder: Path) -> None:
         """Write weights, tokenizer and settings for transformers and sentence-transformers.
 
-        Both load the model without its adapters, which go into a folder of their own.
+        Both libraries load the model without its adapters, which are written to a folder of their own.
         """
         adapters = adapter_weights(self.transformer)
         own = {name: value for name, value in self.transformer.state_dict().items() if name not in adapters}
@@ -182,7 +183,7 @@ class TorchModel(nn.Module):
         """Write the model (see :meth:`write`) to a folder, atomically, with a manifest.
 
         Args:
-            folder: the target; an encoder saved there by nymlink is replaced.
+            folder: the folder to write. An encoder that nymlink saved there is replaced.
 
         Raises:
             OutputError: something else is there, or it cannot be written.
@@ -193,12 +194,12 @@ class TorchModel(nn.Module):
 
 
 def attention_on(device: str) -> Attention:
-    """Choose the fastest attention on a kind of device: with gradients in bf16 on a CPU, ``"eager"``."""
+    """Choose the fastest attention on a kind of device. For training in bf16 on a CPU, it is ``"eager"``."""
     return "eager" if device == "cpu" else "sdpa"
 
 
 def has_bf16(device: str) -> bool:
-    """Whether a device multiplies bf16 in hardware: elsewhere fp32 is faster."""
+    """Whether the hardware of a device multiplies bf16. If it does not, fp32 is faster."""
     if torch.device(device).type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     capabilities = torch.cpu.get_capabilities()
@@ -226,7 +227,7 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
             output_loading_info=True,
             trust_remote_code=False,
             local_files_only=True,
-            # Read only tensors from pickles.
+            # From pickles, read only tensors.
             weights_only=True,
         )
     missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
@@ -240,7 +241,7 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
 
 
 def _dequantised(folder: Path, file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
-    """Build a model with the weights of a graph in int8."""
+    """Make a torch model with the weights of a graph in int8."""
     weights = {name: torch.from_numpy(value) for name, value in float_weights(file).items()}
     with _loading(folder):
         # transformers has no types for this method.
@@ -264,13 +265,13 @@ def _loading(folder: Path) -> Iterator[None]:
         with quiet_transformers():
             yield
     except UnpicklingError as error:
-        # torch's own message recommends to run the code.
+        # Do not show torch's own message, which recommends running the code.
         raise InputError(
             "its weights are a pickle that is damaged or contains code, which nymlink does not run: get them as "
             "safetensors",
             path=folder,
         ) from error
-    # Its dependencies raise errors of their own: of the disk, of JSON, of safetensors, of torch.
+    # The dependencies of transformers raise errors of their own: of the disk, of JSON, of safetensors, of torch.
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"the model cannot be loaded ({reason}): fetch it again", path=folder) from error
@@ -288,13 +289,13 @@ def _require_encoder(config: PretrainedConfig, folder: Path) -> None:
 
 
 class PackedLinear(nn.Module):
-    """A faster linear layer for CPUs without gradients.
+    """A linear layer that is faster on a CPU, but has no gradients.
 
-    torch reorders the weights to oneDNN's layout for every product; this layer does it once, as ``torch.compile``
-    does with frozen weights.
+    A linear layer of torch converts its weights to oneDNN's layout for every product. This layer converts them
+    once, as ``torch.compile`` does with frozen weights.
 
     Args:
-        linear: the layer; its weights stay unchanged.
+        linear: the layer to replace. Its weights stay unchanged.
     """
 
     def __init__(self, linear: nn.Linear) -> None:
@@ -309,10 +310,13 @@ class PackedLinear(nn.Module):
 
 
 def pack(model: nn.Module) -> None:
-    """Replace the linear layers of a model on a CPU if torch has oneDNN; it cannot be trained afterwards."""
+    """Replace the linear layers of a model on a CPU by faster ones, if torch has oneDNN.
+
+    The model cannot be trained afterwards.
+    """
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return
-    # oneDNN packs no bf16 on a processor with AVX2 alone.
+    # On a processor that has AVX2 but nothing newer, oneDNN does not pack bf16.
     dtypes = {torch.float32} | ({torch.bfloat16} if torch.ops.mkldnn._is_mkldnn_bf16_supported() else set())
     for module in list(model.modules()):
         for name, child in module.named_children():
