@@ -12,6 +12,7 @@ from nymlink.text.aligned_text import LINE_END, align, mark_lines
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.index.small import vocabulary as small_vocabulary
 
 NAMES = (
     *("Broad thumb", "Broad nose", "Small thumb", "Narrow palate", "High palate", "Palate", "Nose", "Thumb"),
@@ -240,3 +241,24 @@ def test_an_abbreviation_of_several_concepts_is_less_sure() -> None:
     assert alone.confidence is not None
     assert beside.confidence is not None
     assert alone.confidence < beside.confidence
+
+
+def test_a_minus_after_a_marker_is_no_hyphen() -> None:
+    markers = small_vocabulary(
+        {
+            "M:1": ["HER2 positive breast cancer", "HER2+ breast cancer"],
+            "M:2": ["HER2 negative breast cancer", "HER2- breast cancer"],
+            "M:3": ["breast cancer"],
+            "M:4": ["T-cell lymphoma"],
+        }
+    )
+    annotator = Annotator(Index.build(markers, encoder=None))
+    text = "She had HER2- breast cancer and ER- breast cancer. A T-cell lymphoma, and HER2-negative breast cancer."
+    links = annotator.annotate(text)
+    found = [(link.mention.text, link.candidates[0].concept_id, link.is_denied) for link in links]
+    assert found == [
+        ("HER2- breast cancer", "M:2", False),
+        ("breast cancer", "M:3", False),
+        ("T-cell lymphoma", "M:4", False),
+        ("HER2-negative breast cancer", "M:2", False),
+    ]

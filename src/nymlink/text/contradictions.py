@@ -42,7 +42,9 @@ _STEM: Final = 4
 _WORD: Final = 5
 """Smallest number of letters of a word that a prefix turns into its opposite ("typical", "atypical")."""
 
-_ABSENCE_OF: Final = re.compile(r"\babsence of (?:the |any )?(?P<what>.+)")
+_ABSENCE_OF: Final = re.compile(
+    r"\b(?P<said>absence of) (?:the |any )?(?P<what>.+)|(?P<before>.+) (?P<after>absent)$"
+)
 
 _LANGUAGES: Final = 32
 """Languages whose tables are kept in memory: clients choose them."""
@@ -294,12 +296,13 @@ class _Comparison:
         return sides
 
     def _kind(self, query: str, name: str) -> Contradiction | None:
-        """Find a kind of a finding where the finding is denied: "absence of seizures", "absence seizures"."""
+        """Find a kind of a finding where the finding is denied: "seizures absent", "absence seizures"."""
         kinds = self._plain["kind named like an absence"]
         asked = kinds and _ABSENCE_OF.search(query)
-        if not asked or asked["what"].split(" ")[-1] not in kinds or "absence of " in name:
+        if not asked or (asked["what"] or asked["before"]).split(" ")[-1] not in kinds or "absence of " in name:
             return None
-        return Contradiction("negation", "absence of", "") if "absence" in name.split(" ") else None
+        said = asked["said"] or asked["after"]
+        return Contradiction("negation", said, "") if "absence" in name.split(" ") else None
 
     def _negation(
         self, asked: Sequence[str], named: Sequence[str], only_asked: Sequence[str], only_named: Sequence[str]
