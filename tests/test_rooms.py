@@ -28,9 +28,9 @@ KNOWS = {
     "train": "core tables corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core tables corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core tables corpus vocabulary index rank linking rerank evaluation",
-    "bulk": "core jobs tables corpus encode index linking annotation",
+    "bulk": "core jobs tables corpus vocabulary encode index linking annotation",
     "project": "core tables corpus text vocabulary index rank linking evaluation train",
-    "spacy": "core tables corpus linking annotation",
+    "spacy": "core tables corpus vocabulary linking annotation",
     "serve": "core tables corpus text vocabulary index rank linking annotation project",
     "cli": (
         "core jobs tables corpus text vocabulary sources pairs encode index rank linking rerank annotation "

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,18 @@ class Batch:
         return self.place
 
 
+class DrawsNames(Protocol):
+    """Draws the names of each step."""
+
+    def batch(self, number: int, epoch: int) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """Draw the names of a step, and the rows of the vectors that they learn."""
+        ...
+
+    def __len__(self) -> int:
+        """Number of steps of an epoch."""
+        ...
+
+
 class Lessons:
     """Draws the names of each step, from its number alone.
 
@@ -140,7 +152,7 @@ class DistilTask:
     def __init__(
         self,
         model: TorchModel,
-        lessons: Lessons,
+        lessons: DrawsNames,
         vectors: npt.NDArray[np.float16],
         settings: DistilSettings,
         precision: Precision,

@@ -154,7 +154,15 @@ def __getattr__(name: str) -> Any:
         # Of what is offered here only trainings import packages that the core does without.
         if (error.name or "nymlink").startswith("nymlink"):
             raise
-        raise MissingExtraError("train", purpose=f"nymlink.{name}") from error
+        missing = MissingExtraError("train", purpose=f"nymlink.{name}")
+
+        # Only a call fails: `from nymlink import *`, `help(nymlink)` and completion get each name.
+        def training(*_: Any, **__: Any) -> Any:
+            raise missing
+
+        training.__name__ = training.__qualname__ = name
+        training.__doc__ = f"Not installed: {missing}"
+        return training
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.annotator_settings import AnnotatorSettings, Restriction
+from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.annotation.detector_plugins import LONGEST, HuggingFaceDetector, SpacyDetector, segments_of
 from nymlink.annotation.detectors import DetectedFinder, open_detector
 from nymlink.annotation.matcher import open_matcher
@@ -20,6 +20,7 @@ from nymlink.index.index import Index
 from nymlink.linking.link import Context
 from nymlink.linking.linker import Linker
 from nymlink.vocabulary.concepts import Source
+from nymlink.vocabulary.restriction import Restriction
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.annotation.toy import built_index, pairs, the_annotator
@@ -58,10 +59,10 @@ def test_what_is_no_text_is_refused() -> None:
 @pytest.mark.parametrize(
     ("restriction", "expected"),
     [
-        (Restriction(branches=("P:1",)), [("renal anomalies", "P:1"), ("renal cysts", "P:16")]),
+        (Restriction(branch=("P:1",)), [("renal anomalies", "P:1"), ("renal cysts", "P:16")]),
         (Restriction(ids=("P:05",)), [("Seizures", "P:5")]),
         (Restriction(types=("Modifier",)), []),
-        (Restriction(branches=("P:1",), ids=("P:16",)), [("renal cysts", "P:16")]),
+        (Restriction(branch=("P:1",), ids=("P:16",)), [("renal cysts", "P:16")]),
     ],
 )
 def test_what_is_looked_for_is_restricted(restriction: Restriction, expected: list[tuple[str, str]]) -> None:
@@ -74,7 +75,7 @@ def test_what_is_looked_for_is_restricted(restriction: Restriction, expected: li
     [
         (Restriction(types=("gene",)), "no semantic type 'gene'"),
         (Restriction(sources=("meta",)), "no source 'meta'.*there are: toy"),
-        (Restriction(branches=("P:16",), ids=("P:5",)), "nothing is left"),
+        (Restriction(branch=("P:16",), ids=("P:5",)), "nothing is left"),
     ],
 )
 def test_what_there_is_not_is_said(restriction: Restriction, message: str) -> None:
@@ -83,7 +84,7 @@ def test_what_there_is_not_is_said(restriction: Restriction, message: str) -> No
 
 
 def test_ids_that_there_are_not_are_said() -> None:
-    with pytest.raises(UnknownNameError, match="no concept 'P:99'"):
+    with pytest.raises(InputError, match="'P:99' is no concept of the index; did you mean P:"):
         annotator(restriction=Restriction(ids=("P:99",)))
 
 

@@ -250,7 +250,7 @@ def test_options_restrict_and_switch_off(run: Run, index: Path, tmp_path: Path) 
         ('flags = ["hopeful"]', "no flag 'hopeful'"),
         ("overlap = true", "unknown settings: overlap (line 1); there are: min_confidence, overlaps, "),
         ("overlaps = 3", "settings.toml:1: overlaps must be true or false, not 3"),
-        ('[restriction]\nbranch = ["P:1"]', "unknown settings: branch (line 2); there are: branches, "),
+        ('[restriction]\nbranches = ["P:1"]', "unknown settings: branches (line 2); there are: branch, "),
         ("fuzzy_confidence = 2.0", "fuzzy_confidence must be from 0 to 1, not 2.0"),
         ("flags", "not a TOML file"),
     ],

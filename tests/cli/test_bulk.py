@@ -102,3 +102,9 @@ def test_a_driver_that_is_killed_leaves_no_worker_behind_and_goes_on(run: Run, t
     assert "of 8 shards were done before" in done.stdout
     assert run(*encode, "-o", tmp_path / "whole").exit_code == 0
     assert files.content(output) == files.content(tmp_path / "whole")
+
+
+def test_a_job_is_restricted(run: Run, built: Path, table: Path, tmp_path: Path) -> None:
+    arguments = ("--column", "diagnosis", "--index", built / "index", "--workers", 0, "-o", tmp_path / "out")
+    run("bulk", "link", table, *arguments, "--exclude", "X:1")
+    assert "X:1" not in {row["concept_id"] for row in files.output(tmp_path / "out")}

@@ -51,7 +51,7 @@ ROWS = [
     ("renal hypertension", "X:2", "narrower", "X:4"),
     ("vascular disease", "X:4", "broader", "X:1"),
     ("gout", "X:2", "other", "X:6"),
-    ("hypertension", "X:20", "obsolete", "X:2"),
+    ("hypertension", "X:20", "replaced", "X:2"),
     ("dropsy", "X:5", "obsolete", None),
     ("gout", "X:99", "unknown", "X:6"),
     ("gout", "", "missing", None),
@@ -93,12 +93,27 @@ def test_each_verdict(run: Run, index: Path, table: Path) -> None:
 
 
 def test_a_table_that_agrees_has_an_empty_report(run: Run, index: Path, tmp_path: Path) -> None:
-    path, report = tmp_path / "t.jsonl", tmp_path / "report.tsv"
+    path = tmp_path / "t.jsonl"
     path.write_text('{"label": "gout", "code": "X:6"}\n', encoding="utf-8")
-    result = run("check", path, "--name", "label", "--id", "code", "--index", index, "-o", report)
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert report.read_text(encoding="utf-8").splitlines() == [
-        "where\tname\tstated\tverdict\tconcept_id\tconcept_name\tconfidence"
+    result = run("check", path, "--name", "label", "--id", "code", "--index", index)
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "where\tname\tstated\tverdict\tconcept_id\tconcept_name\tconfidence\n",
+    )
+
+
+def test_the_fixed_table_has_the_ids_to_use(run: Run, index: Path, tmp_path: Path) -> None:
+    path, fixed = tmp_path / "t.csv", tmp_path / "fixed.csv"
+    path.write_text("n,label,code\n1,=gout,X:2\n2,dropsy,X:5\n3,gout,X:20\n4,gout,X:6\n", encoding="utf-8")
+    result = run("check", path, "--name", "label", "--id", "code", "--index", index, "-o", fixed)
+    assert result.exit_code == 1, result.output
+    assert len(result.stdout.splitlines()) == 4
+    assert fixed.read_text(encoding="utf-8").splitlines() == [
+        "n,label,code,verdict,old_id",
+        "1,'=gout,X:6,other,X:2",
+        "2,dropsy,X:5,obsolete,",
+        "3,gout,X:2,replaced,X:20",
+        "4,gout,X:6,,",
     ]
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from nymlink.core.files import MAX_LINE
@@ -223,3 +225,23 @@ def test_files_that_cannot_be_used(run: Run, graph: Path, tmp_path: Path) -> Non
         assert result.exit_code == 2
         assert not cache.exists()
         assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "npy"])
+def test_names_of_a_vocabulary_are_encoded_with_their_ids(
+    run: Run, built: Path, tmp_path: Path, ending: str
+) -> None:
+    output = tmp_path / f"names.{ending}"
+    given = ("encoder", "encode", "nymlink-mini", "--vocab", built / "vocab", "-o", output)
+    result = run(*given, "--cache", tmp_path / "cache")
+    assert result.exit_code == 0, result.output
+    if ending == "npy":
+        ids = [line.split("\t")[0] for line in (tmp_path / "names.tsv").read_text().splitlines()[1:]]
+        vectors = np.load(output)
+    else:
+        table = pq.read_table(output) if ending == "parquet" else pa.ipc.open_file(output).read_all()
+        assert table.column_names == ["id", "name", "vector"]
+        ids, vectors = table["id"].to_pylist(), np.stack(table["vector"].to_pylist())
+    assert ids == ["X:1"] * 4 + ["X:2"] * 2 + ["X:3"]
+    assert vectors.shape == (7, 384)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)

@@ -99,3 +99,12 @@ def test_what_cannot_be_is_said_and_nothing_is_written(
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
     assert sorted(folder.rglob("*")) == before
+
+
+def test_a_prefix_of_the_user_makes_ids_equal(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.tsv").write_text("id\tname\nhttp://example.org/x/a1\tgout\n", encoding="utf-8")
+    (tmp_path / "other.tsv").write_text("id\tname\tsynonyms\nex:a1\tgout\tpodagra\n", encoding="utf-8")
+    arguments = ("vocab", "enrich", tmp_path / "own.tsv", "--with", tmp_path / "other.tsv", "-o", tmp_path / "out")
+    result = run(*arguments, "--prefix", "ex=http://example.org/x/")
+    assert result.exit_code == 0, result.stderr
+    assert [name.concept_id for name in Vocabulary.load(tmp_path / "out").find("podagra")] == ["ex:a1"]

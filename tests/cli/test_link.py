@@ -291,3 +291,20 @@ def test_the_language_of_the_matched_name_is_said(run: Run, built: Path) -> None
         ("infarto de miocardio", "es"),
         ("short stature", "en"),
     ]
+
+
+def test_mentions_are_linked_to_a_part_of_the_vocabulary(run: Run, built: Path) -> None:
+    def ids(*options: str) -> list[str]:
+        found = run("link", "--index", built / "index", "MI", "--top-k", "5", "--format", "tsv", *options)
+        assert found.exit_code == 0, found.stderr
+        header, *lines = (line.split("\t") for line in found.stdout.splitlines())
+        return [line[header.index("concept_id")] for line in lines]
+
+    assert set(ids()) >= {"X:1", "X:2"}
+    assert ids("--branch", "X:2") == ["X:2"]
+    assert ids("--exclude", "X:1", "--types", "Disease") == ["X:2"]
+    refused = run("link", "--index", built / "index", "MI", "--branch", "X:22")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert (
+        "the branch 'X:22' is no concept of the index; did you mean X:2 (mitral insufficiency)?" in refused.stderr
+    )

@@ -183,3 +183,16 @@ def test_learning_and_forgetting(run: Run, file: Path, tmp_path: Path) -> None:
     assert run("project", "learn", file, "--forget").stdout == "what was learned is forgotten\n"
     assert run("project", "learn", file, "--forget").stdout == "nothing was learned\n"
     assert "Shortt-stature,,next.csv,1,X:3," in run("project", "export", file, "--format", "csv").stdout
+
+
+def test_terms_are_linked_to_a_part_of_the_vocabulary(run: Run, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "more.csv").write_text("finding\nheart atack\n", encoding="utf-8")
+    refused = run("project", "add", file, tmp_path / "more.csv", "--branch", "X:33")
+    assert refused.exit_code == 2
+    assert "the branch 'X:33' is no concept of the index; did you mean X:3 (short stature)" in refused.stderr
+    assert run("project", "add", file, tmp_path / "more.csv", "--types", "phenotype").exit_code == 0
+    with Project(file, writes=False) as project:
+        assert project.restriction.types == ("phenotype",)
+        with project.reading() as connection:
+            [link] = connection.execute("SELECT link FROM term WHERE text = 'heart atack'").fetchone()
+    assert "X:1" not in link

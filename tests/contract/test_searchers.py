@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.index.small import entries, many_names
 
-from nymlink.core.store.arrays import Vectors
+from nymlink.core.store.arrays import Bools, Vectors
 from nymlink.index.dense import exact as int8_codes
 from nymlink.index.dense.approximate import KINDS
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.fusion import EXACT_MATCH, ExactSearch, HybridSearch
-from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
+from nymlink.index.hits import NONE, Hits, NameSearcher, Rows, Scores, Searcher
 from nymlink.index.sparse.features import PRESETS
 from nymlink.index.sparse.sparse_search import SparseSearch
 
@@ -83,7 +83,7 @@ class _OnlyHits:
 class _WithCodes:
     """A search whose codes are used however little they rule out."""
 
-    def __init__(self, search: Searcher) -> None:
+    def __init__(self, search: NameSearcher) -> None:
         self._search = search
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
@@ -91,6 +91,9 @@ class _WithCodes:
             for name, value in (("_ENTRIES", 64), ("_SHARE", 1), ("_GROUP", 2)):
                 patch.setattr(int8_codes, name, value)
             return self._search.search(queries, k)
+
+    def restricted(self, allowed: Bools) -> _WithCodes:
+        return _WithCodes(self._search.restricted(allowed))
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         return self._search.score(queries, rows)
@@ -227,3 +230,21 @@ def test_scores_are_those_of_the_search(search: Searcher) -> None:
 def test_no_entry_has_no_score(search: Searcher) -> None:
     rows = np.full((len(QUERIES), 3), NONE, np.int32)
     assert not search.score(QUERIES, rows).any()
+
+
+@pytest.mark.parametrize("share", [0.004, 0.1, 0.9])
+@pytest.mark.parametrize("name", [name for name, each in SEARCHES.items() if hasattr(each, "restricted")])
+def test_a_restricted_search_finds_the_best_of_what_is_allowed(name: str, share: float) -> None:
+    search = SEARCHES[name]
+    allowed = np.random.default_rng(3).random(len(ENTRIES)) < share
+    allowed[7] = True
+    queries = [*ENTRIES.texts[:40:5].to_pylist(), "no such name", ""]
+    hits = search.restricted(allowed).search(queries, 5)  # type: ignore[attr-defined]
+    assert_promised(hits, len(queries), 5)
+    assert allowed[hits.rows[hits.rows != NONE]].all()
+    if "hnsw" in name or "ivf" in name:
+        return
+    every = search.search(queries, len(ENTRIES))
+    for own, rows in zip(hits.rows.tolist(), every.rows, strict=True):
+        wanted = [row for row in rows.tolist() if row != NONE and allowed[row]][:5]
+        assert [row for row in own if row != NONE] == wanted

@@ -44,7 +44,7 @@ def test_a_call_may_ask_for_another_number_of_candidates() -> None:
     for top_k in (1, 2, 3, 100):
         assert linker.link("cancer", top_k=top_k) == Linker(built_index(), top_k=top_k).link("cancer")
     assert len(linker.link("cancer").candidates) == 2
-    with pytest.raises(ValueError, match="top_k must be at least 1"):
+    with pytest.raises(InputError, match="top_k is a whole number from 1, not"):
         linker.link("cancer", top_k=0)
 
 
@@ -243,7 +243,7 @@ def test_a_link_can_be_written_as_json() -> None:
 
 
 def test_no_candidates_make_no_sense() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(InputError, match="top_k is a whole number from 1, not 0"):
         Linker(built_index(), top_k=0)
 
 

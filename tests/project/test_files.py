@@ -190,6 +190,80 @@ def test_mappings_say_who_decided_what(decided: Project) -> None:
     assert (rows[-1]["object_id"], rows[-1]["reviewer_label"]) == ("sssom:NoTermFound", "Ann")
 
 
+OMOP_SYSTEM = "https://fhir-terminology.ohdsi.org|1.0"
+R4_TARGETS = {
+    "gout": [{"code": "44", "display": "Gout", "equivalence": "equivalent", "comment": "agreed"}],
+    "fever": [
+        {"code": "44", "equivalence": "disjoint"},
+        {"code": "45", "equivalence": "wider"},
+        {"code": "46", "equivalence": "specializes"},
+    ],
+    "nothing of that": [{"equivalence": "unmatched"}],
+    "heart attack": [],
+}
+R5_TARGETS = {
+    "gout": [{"code": "44", "display": "Gout", "relationship": "equivalent", "comment": "agreed"}],
+    "fever": [
+        {"code": "44", "relationship": "not-related-to"},
+        {"code": "45", "relationship": "source-is-narrower-than-target"},
+        {"code": "46", "relationship": "source-is-broader-than-target"},
+    ],
+    "nothing of that": None,
+    "heart attack": [],
+}
+
+
+@pytest.mark.parametrize(("targets", "bundled"), [(R4_TARGETS, False), (R5_TARGETS, True)])
+def test_a_concept_map_states_decisions(usagi: Project, targets: dict[str, Any], bundled: bool) -> None:
+    elements = [
+        {"code": str(n), "display": name, **({"noMap": True} if found is None else {"target": found})}
+        for n, (name, found) in enumerate(targets.items())
+    ]
+    group = {"source": "http://example.org/local", "target": OMOP_SYSTEM, "element": [*elements, {}]}
+    value: dict[str, Any] = {"resourceType": "ConceptMap", "status": "active", "group": [group]}
+    if bundled:
+        value = {"resourceType": "Bundle", "type": "collection", "entry": [{"resource": value}]}
+    raw = json.dumps(value).encode()
+    found = import_decisions(usagi, raw, "map.json", vocabulary=omop_index().vocabulary, reviewer="Map")
+    assert (found["stated"], found["unknown_terms"], found["problems"]["rejected"]) == (3, 0, 1)
+    stated = {name: said["Map"] for name, said in state(usagi).items() if "Map" in said}
+    assert {name: said[0] for name, said in stated.items()} == {
+        "fever": "concept",
+        "gout": "concept",
+        "nothing of that": "nil",
+    }
+    assert [(each["concept_id"], each["relation"]) for each in stated["fever"][1]] == [
+        ("OMOP:45", "broader"),
+        ("OMOP:46", "narrower"),
+    ]
+    assert stated["gout"][1:3] == ([{"concept_id": "OMOP:44", "name": "gout", "relation": "exact"}], "agreed")
+    again = import_decisions(usagi, raw, "map.json", vocabulary=omop_index().vocabulary, reviewer="Map")
+    assert again["new"] == 0
+
+
+@pytest.mark.parametrize("format", ["fhir-r4b", "fhir-r5"])
+def test_only_what_persons_decided_comes_back_from_a_concept_map(
+    decided: Project, fresh: Project, format: str
+) -> None:
+    raw = exported(decided, format).encode()
+    import_decisions(fresh, raw, "map.json", vocabulary=None)
+    gout = [
+        {"concept_id": "X:1", "name": "gout", "relation": "exact"},
+        {"concept_id": "X:2", "name": "fever", "relation": "broader"},
+    ]
+    found = state(fresh)
+    assert found["gout"]["Ann"][:3] == ("concept", gout, "two; of them")
+    assert not found["quite something else"]
+
+
+@pytest.mark.parametrize(
+    "raw", [b'{"a": "ConceptMap"', b'{"a": "ConceptMap"}', b'{"a":"ConceptMap","x":' + b"[" * 99999]
+)
+def test_a_damaged_concept_map_is_one_error(usagi: Project, raw: bytes) -> None:
+    with pytest.raises(InputError, match=r"map\.json"):
+        import_decisions(usagi, raw, "map.json", vocabulary=None)
+
+
 @pytest.fixture
 def usagi(tmp_path: Path) -> Iterator[Project]:
     """A project of a review of Usagi."""

@@ -128,3 +128,13 @@ def test_composite_mentions_are_split_on_request(client: TestClient) -> None:
     assert whole["parts"] == []
     assert [part["mention"] for part in split["parts"]] == ["heart attack", "epileptic seizure"]
     assert client.post("/link", json={"mentions": mentions, "composites": "often"}).status_code == 422
+
+
+def test_links_are_restricted_as_those_of_a_linker(client: TestClient) -> None:
+    linker = Linker(built_index(), top_k=3)
+    for choices in ({"branch": "T:6"}, {"exclude": ["T:1", "MI"]}, {"ids": ["T:6", "T:1"]}):
+        expected = [found.to_dict() for found in linker.link(NAMES, **choices)]
+        assert link(client, mentions=NAMES, top_k=3, **choices) == expected
+    refused = client.post("/link", json={"mentions": NAMES, "branch": ["T:66"]})
+    assert refused.status_code == 422
+    assert "'T:66' is no concept of the index; did you mean T:6" in refused.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -79,6 +80,8 @@ def test_metrics_count_requests_and_mentions(client: TestClient) -> None:
     assert "john-doe" not in text
     assert 'route="other",status="404"' in text
     assert 'nymlink_waiting_mentions{index="toy"} 0.0' in text
+    if sys.platform == "linux":
+        assert "process_resident_memory_bytes" in text
 
 
 def test_every_route_is_described_with_an_example(client: TestClient) -> None:

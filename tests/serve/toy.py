@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -17,6 +17,7 @@ from nymlink.serve.served import ServedIndex, ServedIndexes
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.serve.described import check_answer
 
 CALIBRATION = Calibration(
     -4.5,
@@ -77,4 +78,5 @@ def serving(
     ]
     app = create_app(ServedIndexes(served), ServeSettings(limits=limits, **settings))
     with TestClient(app, raise_server_exceptions=False) as client:
+        client.event_hooks = {"response": [partial(check_answer, app)]}
         yield client

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 import spacy
-from nymlink.core.errors import StoreError, UnknownNameError
+from nymlink.core.errors import InputError, StoreError
 from tests.annotation.toy import built_index
 
 TEXTS = [
@@ -58,11 +58,11 @@ def test_names_are_found_and_linked(index: Path) -> None:
 
 
 def test_settings_say_what_is_found(index: Path) -> None:
-    nlp = pipeline(index, label="PHENOTYPE", branches=["P:1"], flags=[])
+    nlp = pipeline(index, label="PHENOTYPE", branch=["P:1"], flags=[])
     (ent,) = nlp(TEXTS[0]).ents
     assert (ent.text, ent.label_, ent._.nymlink["negated"]) == ("cysts of the kidney", "PHENOTYPE", False)
     assert found([pipeline(index, min_confidence=0.99)(TEXTS[0])]) == [[]]
-    with pytest.raises(UnknownNameError, match="no concept 'P:99'"):
+    with pytest.raises(InputError, match="'P:99' is no concept"):
         pipeline(index, ids=["P:99"])(TEXTS[0])
 
 
@@ -85,7 +85,7 @@ def test_a_mention_within_a_token_is_the_token(index: Path) -> None:
 
 
 def test_a_pipeline_is_written_and_read(index: Path, tmp_path: Path) -> None:
-    pipeline(index, branches=["P:1"]).to_disk(tmp_path / "pipeline")
+    pipeline(index, branch=["P:1"]).to_disk(tmp_path / "pipeline")
     nlp = spacy.load(tmp_path / "pipeline")
     assert found([nlp(TEXTS[0])]) == [EXPECTED[0][1:]]
     blank = pipeline(index).from_disk(tmp_path / "pipeline")

@@ -107,19 +107,17 @@ class Annotator:
             )
 
     def _make_finder(self, *, progress: bool) -> Finder:
-        settings, vocabulary = self.settings, self.index.vocabulary
-        restriction = settings.restriction
+        settings, restriction = self.settings, self.settings.restriction
         if settings.detector != DICTIONARY_DETECTOR:
             given = settings.detector == GIVEN_DETECTOR
             return DetectedFinder(
-                Linker(self.index, language=settings.language),
+                Linker(self.index, language=settings.language, restriction=restriction),
                 None if given else open_detector(settings.detector),
                 settings.min_confidence,
-                restriction.concepts(vocabulary) if restriction else None,
             )
         matcher = open_matcher(self.index, language=settings.language, progress=progress)
         if restriction:
-            matcher = matcher.restricted(restriction.names(vocabulary))
+            matcher = matcher.restricted(restriction.names(self.index.vocabulary))
         dictionary = DictionaryFinder(matcher, settings.min_confidence, settings.overlaps)
         if not settings.fuzzy:
             return dictionary
@@ -129,10 +127,9 @@ class Annotator:
                 "out fuzzy, or run `nymlink calibrate` on the index"
             )
         linked = DetectedFinder(
-            Linker(self.index, language=settings.language, guesses=False),
+            Linker(self.index, language=settings.language, guesses=False, restriction=restriction),
             None,
             settings.fuzzy_confidence,
-            restriction.concepts(vocabulary) if restriction else None,
         )
         return FuzzyFinder(dictionary, linked)
 

@@ -1,98 +1,15 @@
-"""Settings of annotators: restrictions by branch, semantic type, source and id, and confidences."""
+"""Settings of annotators: what to find, and confidences."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from nymlink.annotation.name_table import Level
-from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.core.store.arrays import Bools
 from nymlink.linking.link import FLAGS
-from nymlink.vocabulary.hierarchy import descendants, flatten_lists
-from nymlink.vocabulary.vocabulary import Vocabulary
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restriction:
-    """Conditions on the names to find. A name must meet all conditions; empty conditions are ignored.
-
-    Attributes:
-        branches: ids of concepts; their descendants are included.
-        types: semantic types, in any case.
-        sources: sources of names.
-        ids: ids of concepts; former ids stand for their replacements.
-    """
-
-    branches: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.branches or self.types or self.sources or self.ids)
-
-    def names(self, vocabulary: Vocabulary) -> Bools:
-        """Whether each name of a vocabulary is to be found.
-
-        Returns:
-            bool (N).
-
-        Raises:
-            UnknownNameError: a branch or an id is not in the vocabulary.
-            InputError: a type or source does not occur, or no name meets all conditions.
-        """
-        concepts = self.concepts(vocabulary)
-        columns = vocabulary.columns
-        names: Bools = concepts[columns.names["concept"].to_numpy()]
-        if self.sources:
-            names &= _has_label(columns.names["source"].cast(pa.string()), self.sources, "source")
-        if not names.any():
-            raise InputError("nothing is left to look for: no concept meets all conditions")
-        return names
-
-    def concepts(self, vocabulary: Vocabulary) -> Bools:
-        """Whether each concept meets the conditions other than sources: bool (C)."""
-        concepts = np.ones(len(vocabulary), bool)
-        if self.branches:
-            concepts &= descendants(vocabulary, self.branches)
-        if self.types:
-            rows, types = flatten_lists(vocabulary.columns.concepts["semantic_types"])
-            of_type = np.zeros(len(vocabulary), bool)
-            folded = tuple(value.casefold() for value in self.types)
-            of_type[rows[_has_label(pc.utf8_lower(types), folded, "semantic type")]] = True
-            concepts &= of_type
-        if self.ids:
-            listed = np.zeros(len(vocabulary), bool)
-            for concept_id in self.ids:
-                current = vocabulary.resolve(concept_id)
-                if not current:
-                    raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary")
-                for each in current:
-                    listed[vocabulary.row(each)] = True
-            concepts &= listed
-        return concepts
-
-
-def _has_label(column: pa.Array | pa.ChunkedArray, wanted: Collection[str], noun: str) -> Bools:
-    """Whether each value is wanted.
-
-    Raises:
-        InputError: a wanted value does not occur.
-    """
-    present = set(pc.unique(column).to_pylist())
-    if missing := sorted(set(wanted) - present):
-        known = ", ".join(sorted(filter(None, present))[:20])
-        raise InputError(f"no {noun} {missing[0]!r} in the vocabulary; there are: {known}")
-    selected: Bools = pc.is_in(column, pa.array(sorted(wanted), pa.string())).to_numpy(zero_copy_only=False)
-    return selected
-
+from nymlink.vocabulary.restriction import Restriction
 
 LEVELS: Final[Mapping[Level, float]] = MappingProxyType(
     {Level.EXACT: 0.8, Level.FORM: 0.55, Level.SENSE: 0.5, Level.CORE: 0.4}

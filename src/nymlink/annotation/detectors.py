@@ -8,7 +8,6 @@ from typing import Final, Protocol
 
 from nymlink.core.errors import UnknownNameError
 from nymlink.core.registry import Registry
-from nymlink.core.store.arrays import Bools
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
@@ -30,13 +29,11 @@ class DetectedFinder:
         linker: links the mentions.
         detector: finds them; ``None`` for those of the documents.
         min_confidence: links of less confidence are NIL.
-        concepts: bool (C): links to other concepts are NIL; ``None`` for none.
     """
 
     linker: Linker
     detector: Detector | None
     min_confidence: float
-    concepts: Bools | None = None
 
     def find(self, documents: Sequence[Document]) -> list[list[Link]]:
         """List the links of each document, in the order of their mentions."""
@@ -49,17 +46,12 @@ class DetectedFinder:
         return [list(map(self._checked, links)) for links in self.linker.link_documents(documents)]
 
     def _checked(self, link: Link) -> Link:
-        """Make a link NIL if its confidence is too low or its concept is not wanted."""
+        """Make a link NIL if its confidence is too low."""
         return link if self.is_wanted(link) else replace(link, nil=True)
 
     def is_wanted(self, link: Link) -> bool:
-        """Whether the confidence of a link is sufficient and its concept is wanted."""
-        if link.confidence is not None and link.confidence < self.min_confidence:
-            return False
-        if self.concepts is None:
-            return True
-        rows = (self.linker.index.vocabulary.row(part.best.concept_id) for part in link.singles if part.best)
-        return all(row is None or self.concepts[row] for row in rows)
+        """Whether the confidence of a link is sufficient."""
+        return link.confidence is None or link.confidence >= self.min_confidence
 
 
 OpenDetector = Callable[[str], Detector]

@@ -223,7 +223,7 @@ class Matcher:
 
 
 KIND: Final = "matcher"
-VERSION: Final = 3
+VERSION: Final = 4
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:

@@ -83,6 +83,9 @@ _LOCANT: Final = re.compile("[0-9]+|[A-Za-z]")
 """Text before a comma within the name of a chemical: "1,2-dichloroethane"."""
 _APOSTROPHES: Final = frozenset(("'", "’"))
 _HYPHENS: Final = frozenset("-‐‑‒–")
+_MARKER: Final = re.compile(r"(?=.*[A-Z0-9].*[A-Z0-9])[A-Za-z0-9]{2,6}")
+"""Word before a minus: "HER2- breast cancer", "ER-, PR-"."""
+_MINUS: Final = re.compile(r"[-‐‑‒–−]\s")
 _JOINING: Final = frozenset("/&")
 
 COMMA: Final = Word(Kind.COMMA, ",")
@@ -119,6 +122,7 @@ def tokens_of(
         if skip is not None and skip[0] <= start:
             continue
         gap = text[end:start]
+        is_minus = _MINUS.fullmatch(gap) is not None and bool(tokens) and _MARKER.fullmatch(tokens[-1].surface)
         if gap == "," and tokens and _LOCANT.fullmatch(tokens[-1].surface):
             gap = ""
         elif gap != " " or left_out:
@@ -127,12 +131,13 @@ def tokens_of(
         else:
             gap = ""
         end = stop
-        if gap and tokens and gap not in _APOSTROPHES:
-            hyphenated = gap in _HYPHENS
-            if not hyphenated and not (gap in _JOINING and tokens[-1].word.kind == Kind.CONJUNCTION):
-                tokens.append(Token(start, start, gap, _separator(gap, conjunction)))
         surface = match[0]
         word = find("s" if surface == "S" and gap in _APOSTROPHES else surface)
+        if gap and tokens and gap not in _APOSTROPHES:
+            # "T- and B-cell lymphoma" has no minus.
+            hyphenated = gap in _HYPHENS and not (is_minus and word.kind == Kind.WORD)
+            if not hyphenated and not (gap in _JOINING and tokens[-1].word.kind == Kind.CONJUNCTION):
+                tokens.append(Token(start, start, gap, _separator(gap, conjunction)))
         if hyphenated and tokens[-1].word.kind == Kind.WORD and tokens[-1].end + 1 == start:
             before = tokens[-1]
             both = find(before.surface + surface)

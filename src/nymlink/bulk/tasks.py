@@ -26,6 +26,7 @@ from nymlink.linking.linker import Linker
 from nymlink.linking.links import LINK_SCHEMA
 from nymlink.linking.links import rows as link_rows
 from nymlink.tables.cells import mention_fault
+from nymlink.vocabulary.restriction import EVERYTHING, Restriction
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ class LinkTask(IndexTask):
     guesses: bool = True
     language: str | None = None
     composites: Literal["given", "always"] = "given"
+    restriction: Restriction = EVERYTHING
 
     command = "link"
     column = "mention"
@@ -193,6 +195,7 @@ class _Linking:
             guesses=task.guesses,
             language=task.language,
             composites=task.composites,
+            restriction=task.restriction,
         )
         self.schema = LINK_SCHEMA
         self.identity: Mapping[str, Any] = {

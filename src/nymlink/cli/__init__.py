@@ -60,7 +60,9 @@ nymlink = TopCommand(
             "bulk": "nymlink.cli.bulk:bulk",
             "serve": "nymlink.cli.serve:serve",
             "project": "nymlink.cli.project:project",
-            "check": "nymlink.cli.evaluate:check",
+            "check": "nymlink.cli.coded:check",
+            "relink": "nymlink.cli.coded:relink",
+            "recode": "nymlink.cli.coded:recode",
         },
         "Measuring": {
             "evaluate": "nymlink.cli.evaluate:evaluate",

@@ -21,7 +21,7 @@ from nymlink.annotation.annotator_settings import (
 )
 from nymlink.annotation.stream import KeptShards, annotate_stream, annotation_folder
 from nymlink.annotation.texts import JSON_LINES, PLAIN, read_stream, read_texts
-from nymlink.cli.common import finish, reported_problems, require_files
+from nymlink.cli.common import finish, reported_problems, require_files, restriction_options
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
@@ -43,6 +43,7 @@ from nymlink.linking.writers.link_files import (
     standard_output,
 )
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
+from nymlink.vocabulary.restriction import Restriction
 
 _OPTIONS: Final = (
     click.option(
@@ -51,13 +52,7 @@ _OPTIONS: Final = (
         help="Also link phrases that are not exact names, found by search: finds more, several times slower.  "
         "[default: no-fuzzy]",
     ),
-    click.option(
-        "--branch",
-        "branches",
-        multiple=True,
-        metavar="ID",
-        help="This concept and its descendants only. Repeatable.",
-    ),
+    restriction_options,
     click.option(
         "--detector",
         metavar="NAME",
@@ -75,7 +70,7 @@ _OPTIONS: Final = (
         "file",
         type=click.Path(path_type=Path),
         help="TOML file with settings of an annotator: min_confidence, fuzzy_confidence, overlaps, flags …, and "
-        "under [restriction] branches, types, sources and ids. Options override it.",
+        "under [restriction] branch, types, sources, ids and exclude. Options override it.",
     ),
 )
 
@@ -100,7 +95,7 @@ def annotator_options(command: Callable[..., None]) -> Callable[..., None]:
     def with_settings(
         *,
         fuzzy: bool | None,
-        branches: tuple[str, ...],
+        restriction: Restriction,
         detector: str | None,
         language: str | None,
         file: Path | None,
@@ -112,8 +107,9 @@ def annotator_options(command: Callable[..., None]) -> Callable[..., None]:
         given: dict[str, Any] = {"fuzzy": fuzzy, "detector": detector, "language": language}
         given["min_confidence"] = min_confidence
         settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
-        if branches:
-            settings = replace(settings, restriction=replace(settings.restriction, branches=branches))
+        if restriction:
+            own = {name: values for name, values in asdict(restriction).items() if values}
+            settings = replace(settings, restriction=replace(settings.restriction, **own))
         if settings.language == "any":
             settings = replace(settings, language=None)
         command(chosen=ChosenSettings(settings, detector is not None or "detector" in values), **others)

@@ -21,6 +21,7 @@ from nymlink.cli.common import (
     map_column_option,
     mapping,
     reported_problems,
+    restriction_options,
     target_precision_option,
     top_k_option,
 )
@@ -29,6 +30,7 @@ from nymlink.cli.option_groups import GroupedCommand
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
 from nymlink.jobs.job_folder import PARTS
+from nymlink.vocabulary.restriction import Restriction
 
 bulk = LazyCommands(
     "bulk",
@@ -169,6 +171,7 @@ def absolute(path: Path) -> str:
 
 @click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
+@restriction_options
 @top_k_option
 @target_precision_option
 @language_option
@@ -176,6 +179,7 @@ def absolute(path: Path) -> str:
 @job_options
 def link(
     index: Path,
+    restriction: Restriction,
     top_k: int,
     target_precision: float | None,
     language: str | None,
@@ -196,6 +200,7 @@ def link(
         target_precision=target_precision,
         language=language,
         composites=composites,
+        restriction=restriction,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ import click
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.store.output_checks import require_file
 from nymlink.corpus.offsets import OFFSET_UNITS
+from nymlink.vocabulary.restriction import Restriction
 
 _SHOWN: Final = 20
 _LARGEST_SEED: Final = 2**32 - 1
@@ -95,6 +97,30 @@ def language_option(command: Callable[..., None]) -> Callable[..., None]:
         "paraphrases. If not given, it is recognised by the words of each mention. For a language column of a "
         "table: --map-column language=NAME.",
     )(command)
+
+
+def restriction_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a :class:`Restriction`, given to the command as ``restriction``."""
+
+    @wraps(command)
+    def with_restriction(
+        *args: Any, branch: tuple[str, ...], exclude: tuple[str, ...], types: tuple[str, ...], **others: Any
+    ) -> None:
+        command(*args, restriction=Restriction.of(branch=branch, exclude=exclude, types=types), **others)
+
+    decorated: Callable[..., None] = with_restriction
+    for name, metavar, help in reversed(_RESTRICTION):
+        decorated = click.option(f"--{name}", multiple=True, metavar=metavar, help=f"{help} Repeatable.")(
+            decorated
+        )
+    return decorated
+
+
+_RESTRICTION: Final = (
+    ("branch", "ID", "Only this concept and those below it."),
+    ("exclude", "ID", "Never this concept or those below it; or, given a name, never by this name."),
+    ("types", "TYPE", "Only concepts of this semantic type."),
+)
 
 
 def top_k_option(command: Callable[..., None]) -> Callable[..., None]:

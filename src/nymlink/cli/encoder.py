@@ -6,15 +6,18 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, BinaryIO, Literal, get_args
 
 import click
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from nymlink.cli.common import finish, reported_problems, require_files
 from nymlink.cli.lazy import Commands
 from nymlink.core.errors import MissingExtraError
 from nymlink.core.files import read_lines
+from nymlink.core.store.arrays import Vectors
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_directory
 from nymlink.encode.backend import Precision
@@ -24,6 +27,8 @@ from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.fingerprint import KIND, export_notes
 from nymlink.encode.model.folder import installed
 from nymlink.linking.default import default_index
+from nymlink.tables.coded import write_table
+from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _OPTIONS = (
@@ -171,37 +176,74 @@ def info(model: str, **options: Any) -> None:
 
 @encoder.command()
 @_loads
-@click.option("--file", required=True, type=click.Path(path_type=Path), help="Names to encode, one per line.")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NumPy file to write.")
+@click.option("--file", type=click.Path(path_type=Path), help="Names to encode, one per line.")
+@click.option("--vocab", type=click.Path(path_type=Path), help="Encode all names of this vocabulary, with ids.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File to write: .npy; .parquet or .arrow, with the columns id, name and vector.",
+)
 @click.option("--batch-tokens", type=click.IntRange(min=1), help="Tokens per batch; fewer if memory is short.")
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),
     help="Folder for vectors of names, used by later runs; a stopped run continues there.",
 )
-def encode(model: str, file: Path, output: Path, cache: Path | None, **options: Any) -> None:
-    """Encode names: write a NumPy array (float32) with a row of length 1 for each line.
+def encode(
+    model: str, file: Path | None, vocab: Path | None, output: Path, cache: Path | None, **options: Any
+) -> None:
+    """Encode names: write a vector (float32) of length 1 for each line, or for each name of a vocabulary.
 
-    The row of a blank or rejected line is zeros.
+    The vector of a blank or rejected line is zeros. The id of a line is its number, that of a name its concept.
+    Beside NAME.npy, the ids and names of a vocabulary are in NAME.tsv.
 
     \b
     nymlink encoder encode nymlink-mini --file names.txt -o vectors.npy
+    nymlink encoder encode nymlink-mini --vocab mondo -o names.parquet
     """
-    require_files([output], [file])
+    if (file is None) == (vocab is None):
+        raise click.UsageError("give names, as --file or --vocab")
+    if output.suffix not in (".npy", ".parquet", ".arrow"):
+        raise click.UsageError("vectors are written as .npy, .parquet or .arrow: name such an --output")
+    beside = output.with_suffix(".tsv") if vocab is not None and output.suffix == ".npy" else None
+    require_files([output, beside], [file, vocab])
     loaded = Encoder.load(model, **options)
     problems = reported_problems()
     names: list[str] = []
-    for number, line in read_lines(file, problems):
+    ids: list[str] = []
+    if vocab is not None:
+        for name in open_vocabulary(vocab, problems=problems).searched_names():
+            ids.append(name.concept_id)
+            names.append(name.text)
+    for number, line in () if file is None else read_lines(file, problems):
         # A rejected line is a blank one here, so that rows and lines stay in step.
         names.extend([""] * (number - 1 - len(names)))
         names.append(line)
-    if problems.last is not None:
+    if file is not None and problems.last is not None:
         names.extend([""] * ((problems.last.line or 0) - len(names)))
+    ids = ids or [str(number) for number in range(1, len(names) + 1)]
     vectors = loaded.encode(names, progress=True, cache=None if cache is None else EmbeddingCache(cache))
     with atomic_file(output) as partial, open(partial, "wb") as stream:
-        np.save(stream, vectors, allow_pickle=False)
+        _write(stream, output.suffix, ids, names, vectors)
+    if beside is not None:
+        write_table(["id", "name"], zip(ids, names, strict=True), beside)
     click.echo(f"{len(vectors):,} vectors of width {loaded.width} → {output}")
     finish(problems)
+
+
+def _write(stream: BinaryIO, ending: str, ids: list[str], names: list[str], vectors: Vectors) -> None:
+    if ending == ".npy":
+        np.save(stream, vectors, allow_pickle=False)
+        return
+    values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    table = pa.table({"id": ids, "name": names, "vector": values})
+    if ending == ".parquet":
+        pq.write_table(table, stream)
+    else:
+        with pa.ipc.new_file(stream, table.schema) as written:
+            written.write_table(table)
 
 
 @encoder.command()

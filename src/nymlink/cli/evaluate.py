@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -27,13 +25,9 @@ from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_changeable
-from nymlink.core.terminal import track
-from nymlink.corpus.read import read_documents
-from nymlink.corpus.readers.common import CorpusOptions
 from nymlink.evaluation.annotation import annotation_report, evaluate_annotation
 from nymlink.evaluation.breakdown import Mistake, shuffled
 from nymlink.evaluation.calibration_metrics import BINS, COVERAGES, Reliability
-from nymlink.evaluation.concordance import AGREES, DISAGREEMENTS, VERDICTS, Verdict, check_names
 from nymlink.evaluation.evaluation import augment, report
 from nymlink.evaluation.evaluation import evaluate as run
 from nymlink.evaluation.fit_calibration import fit_calibration, measure_calibration
@@ -41,11 +35,9 @@ from nymlink.evaluation.significance import compare as compare_runs
 from nymlink.evaluation.significance import read_run
 from nymlink.index.index import Index
 from nymlink.index.index_folder import store_calibration
-from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability
-from nymlink.tables.delimited import tab_line
 
 
 @click.command(cls=GroupedCommand)
@@ -281,60 +273,3 @@ def _echo(title: str, measured: Reliability, threshold: float | None, *, chosen_
             f"precision {'none' if math.isnan(precision) else f'{100 * precision:.1f} %'}, "
             f"coverage {100 * coverage:.1f} %{chosen}"
         )
-
-
-_VERDICT_COLUMNS: Final = [field.name for field in fields(Verdict)]
-
-
-@click.command(cls=GroupedCommand)
-@click.argument("table", type=click.Path(path_type=Path))
-@click.option(
-    "--name", required=True, metavar="COLUMN", help="Column of the names, by header; by number if there is none."
-)
-@click.option("--id", "concept_id", required=True, metavar="COLUMN", help="Column of the concept ids.")
-@click.option("--index", type=click.Path(path_type=Path), help="The index; without it the embedded default.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write instead of standard output.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON lines instead of tab-separated values.")
-def check(table: Path, name: str, concept_id: str, index: Path | None, output: Path | None, as_json: bool) -> None:
-    """Check whether the names and the concept ids of a table agree.
-
-    TABLE is CSV, TSV, JSON lines, XLSX or Parquet. The report has a row for each row of the table that does not
-    agree, with a verdict and the concept to use: unknown (no such id), obsolete (an old id), opposite (the name
-    contradicts the concept), broader, narrower (the name of an ancestor, a descendant), other (the name of another
-    concept), unlike (no name of the concept is like it); and similar, missing, which are no disagreements.
-
-    Exit status 1 if a row disagrees.
-
-    \b
-    nymlink check coded.csv --name label --id mondo_id --index mondo-index
-    nymlink check coded.csv --name label --id mondo_id --index mondo-index -o report.tsv
-    """
-    require_files((output,), (table, index))
-    problems = reported_problems()
-    linker = Linker(default_index(progress=True) if index is None else Index.load(index))
-    options = CorpusOptions(columns={"mention": name, "concept_id": concept_id})
-    counts: Counter[str] = Counter()
-    verdicts = check_names(linker, read_documents(table, options=options, problems=problems))
-
-    def lines() -> Iterator[str]:
-        if not as_json:
-            yield "\t".join(_VERDICT_COLUMNS)
-        for verdict in track(verdicts, "Checking"):
-            counts[verdict.verdict] += 1
-            if verdict.verdict == AGREES:
-                continue
-            values = verdict.to_dict()
-            cells = ("" if value is None else str(value) for value in values.values())
-            yield json.dumps(values, ensure_ascii=False) if as_json else tab_line(cells)
-
-    if output is None:
-        for line in lines():
-            click.echo(line)
-    else:
-        with atomic_file(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(f"{line}\n" for line in lines())
-    found = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict])
-    click.echo(f"{counts.total():,} names and ids: {found or 'nothing to check'}", err=True)
-    finish(problems)
-    if any(counts[verdict] for verdict in DISAGREEMENTS):
-        click.get_current_context().exit(1)

@@ -6,17 +6,22 @@ from typing import Final
 
 import click
 
+RESTRICTION: Final = "What is linked to"
+"""Title of the group of options that restrict a command to a part of a vocabulary."""
+
 GROUPS: Final = {
     "Input": """--file --column --name --id --text --corpus --input-format --offsets --map-column --separator
         --context --vocab --pairs --translations --type --language --languages --default-language --encoding
-        --delimiter --mappings --with --concept-table --wikidata""",
+        --delimiter --mappings --old --new --with --concept-table --wikidata""",
     "Index and model": "--index --encoder --base --recipe --rerank",
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
-        --list --limit --dry-run""",
-    "What is kept": """--kind --branch --semantic-type --source --sab --tty --suppressed --strict --prefix
+        --list --limit --dry-run --counts""",
+    RESTRICTION: "--branch --exclude --types",
+    "What is kept": """--kind --semantic-type --source --sab --tty --suppressed --strict --prefix
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
-    "Settings": """--top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
+    "Settings": """--slim --level --to --target
+        --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
         --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs
         --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept

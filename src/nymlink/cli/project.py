@@ -9,7 +9,14 @@ from typing import Any, Final
 import click
 from tqdm import tqdm
 
-from nymlink.cli.common import composites_option, finish, map_column_option, mapping, reported_problems
+from nymlink.cli.common import (
+    composites_option,
+    finish,
+    map_column_option,
+    mapping,
+    reported_problems,
+    restriction_options,
+)
 from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import StoreError
@@ -26,6 +33,7 @@ from nymlink.project.rebase import rebase as rebase_project
 from nymlink.project.rows import ReadOnlyError
 from nymlink.project.summary import summary
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.restriction import Restriction
 
 project = LazyCommands(
     "project",
@@ -39,6 +47,7 @@ project = LazyCommands(
         "add": "nymlink.cli.project:add",
         "link": "nymlink.cli.project:link",
         "status": "nymlink.cli.project:status",
+        "next": "nymlink.cli.project_decisions:next_",
         "accept": "nymlink.cli.project_decisions:accept",
         "learn": "nymlink.cli.project_decisions:learn",
         "import": "nymlink.cli.project_decisions:import_",
@@ -103,7 +112,9 @@ def index_of(project: Project, moved: Path | None = None) -> Index:
 
 def link_terms(project: Project, index: Index) -> None:
     """Link the terms of a project that wait, with progress on a terminal; Ctrl-C loses nothing that is linked."""
-    linker = LearnedLinker(index, Learned.of(project), composites=project.composites)
+    linker = LearnedLinker(
+        index, Learned.of(project), composites=project.composites, restriction=project.restriction
+    )
     before = count_progress(project)
     bar = tqdm(total=before.total, initial=before.done, desc="linking", disable=None, leave=False)
     with bar:
@@ -156,6 +167,7 @@ _ROLES: Final = ("code", "frequency", "language", "type")
 @click.option("--encoding", help="Encoding of a text, for example windows-1252; found if not given.")
 @click.option("--delimiter", help="tab, comma, semicolon, bar, or none for plain lines; found if not given.")
 @index_option("Where the index of the project is now, if it was moved.")
+@restriction_options
 @composites_option
 @reviewer_option("Who decided, where a review of Usagi or SSSOM does not say.")
 def add(
@@ -166,6 +178,7 @@ def add(
     encoding: str | None,
     delimiter: str | None,
     index: Path | None,
+    restriction: Restriction,
     composites: Composites,
     reviewer: str,
 ) -> None:
@@ -194,6 +207,7 @@ def add(
             columns={**columns, **({} if column is None else {"mention": column})},
             by=reviewer,
             composites=composites,
+            restriction=restriction,
             vocabulary=opened.vocabulary,
         )
         click.echo(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from nymlink.project.import_decisions import import_decisions
 from nymlink.project.learn import forget as forget_learned
 from nymlink.project.learn import learn as learn_terms
 from nymlink.project.lessons import write_names
+from nymlink.project.priorities import TARGET, prioritise
 from nymlink.project.project import Project
 from nymlink.project.rows import ReadOnlyError
 from nymlink.project.terms import accept as accept_terms
+from nymlink.tables.delimited import tab_line
 
 
 @click.command(cls=GroupedCommand)
@@ -42,6 +45,45 @@ def accept(file: Path, above: float, reviewer: str, dry_run: bool) -> None:
     click.echo(
         f"{found['terms']:,} terms in {found['rows']:,} rows {done}; about {found['expected_wrong']:.0f} of them "
         "will be wrong, as far as confidences tell"
+    )
+
+
+@click.command("next", cls=GroupedCommand)
+@project_argument
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(min=1), help="Most terms.")
+@click.option(
+    "--target",
+    default=TARGET,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of occurrences that should be right.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
+def next_(file: Path, limit: int, target: float, as_json: bool) -> None:
+    """List the terms of FILE to decide first, and say how many are left to decide, and when to stop.
+
+    Uncertain and frequent terms come first, and of terms that are alike only a few. The gain is the expected
+    number of wrong occurrences that a decision mends. Intervals have a probability of 90 %; confidences are
+    corrected by the decisions made so far.
+
+    \b
+    nymlink project next review.nymlink --limit 20
+    """
+    with Project(file, writes=False) as project:
+        found = prioritise(project, limit=limit, target=target)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        return
+    click.echo("id\ttext\tfrequency\tconfidence\tgain")
+    for term in found.terms:
+        click.echo(tab_line("" if value is None else str(value) for value in term.values()))
+    share, low, high = found.right
+    needed, fewest, most = found.left
+    click.echo(
+        f"about {100 * share:.1f} % of occurrences are right (90 % interval {100 * low:.1f} to {100 * high:.1f}), "
+        f"{found.decided:,} terms decided; {100 * target:g} % need about {needed:,} more decisions "
+        f"({fewest:,} to {most:,}): {'stop here' if found.stop else 'go on'}",
+        err=True,
     )
 
 
@@ -84,8 +126,9 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
 def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> None:
     """Apply the decisions in DECISIONS to equal terms of the project FILE.
 
-    DECISIONS is another project, a table or JSON lines written by `nymlink project export`, a review of Usagi, or
-    SSSOM. Later decisions of a reviewer stay; importing a file twice changes nothing more.
+    DECISIONS is another project, a table or JSON lines written by `nymlink project export`, a review of Usagi,
+    SSSOM, or a ConceptMap of FHIR. Later decisions of a reviewer stay; importing a file twice changes nothing
+    more.
 
     \b
     nymlink project import review.nymlink last-year.nymlink

@@ -141,8 +141,15 @@ def _table(before: VocabularyCounts, after: VocabularyCounts) -> str:
     is_flag=True,
     help="Also find equal concepts by name, if no id or cross-reference decides.",
 )
+@prefix_option
 def enrich(
-    target: Path, meta: Path, output: Path, languages: tuple[str, ...], without: tuple[str, ...], by_name: bool
+    target: Path,
+    meta: Path,
+    output: Path,
+    languages: tuple[str, ...],
+    without: tuple[str, ...],
+    by_name: bool,
+    prefixes: tuple[str, ...],
 ) -> None:
     """Add names from another vocabulary to the concepts of TARGET.
 
@@ -162,7 +169,8 @@ def enrich(
     """
     require_directory(output, kind=KIND, inputs=[target, meta])
     problems = reported_problems()
-    opened, lender = (open_vocabulary(path, problems=problems) for path in (target, meta))
+    options = ReadOptions(prefixes=mapping(prefixes, PREFIX_FORM))
+    opened, lender = (open_vocabulary(path, options=options, problems=problems) for path in (target, meta))
     enriched = enrich_vocabulary(opened, lender, languages=languages, without=without, by_name=by_name)
     enriched.vocabulary.save(output)
     click.echo(_report(enriched))

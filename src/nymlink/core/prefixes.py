@@ -178,6 +178,11 @@ def code_systems() -> tuple[CodeSystem, ...]:
     return tuple(CodeSystem(prefix, uri, code == "curie") for prefix, uri, code, _ in rows)
 
 
+@cache
+def _system_prefixes() -> dict[str, str]:
+    return {system.uri: system.prefix for system in reversed(code_systems())}
+
+
 def divide(iri: str) -> tuple[str, str]:
     """Divide an IRI after the last ``/``, ``#`` or ``:`` that is not at its end.
 
@@ -283,6 +288,24 @@ class Prefixes:
         if self._fault(name) is None and known(name) is not None:
             return identifier
         return self.contract(stated.namespace + local)
+
+    def coded(self, system: str, code: str) -> str:
+        """Write the id of a code in a code system of FHIR.
+
+        An unknown system is a namespace; the last part of its URI is the prefix, unless that stands for another.
+        """
+        system = system.partition("|")[0].rstrip("/")
+        prefix = _system_prefixes().get(system)
+        if prefix is None and is_iri(system) and not system.startswith("urn:"):
+            for iri in (f"{system}/{code}", f"{system}#{code}"):
+                if (curie := contract(iri)) != iri:
+                    return curie
+            name, namespace = divide(system)[1], f"{system}#"
+            code = code.removeprefix(f"{name}:")
+            self.declare(name, namespace)
+            return self.read(f"{name}:{code}") if self.namespace(name) == namespace else namespace + code
+        prefix = prefix or system
+        return code if not prefix or code.startswith(f"{prefix}:") else f"{prefix}:{code}"
 
     def expand(self, identifier: str) -> str | None:
         """Return the IRI of an id; ``None`` if its prefix is unknown.

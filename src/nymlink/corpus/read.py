@@ -14,7 +14,7 @@ from nymlink.tables.foreign_formats import describe_format
 
 
 def read_documents(
-    path: Path,
+    path: str | Path,
     *,
     format: str | None = None,
     options: CorpusOptions | None = None,
@@ -43,7 +43,7 @@ def read_documents(
 
 
 def read_corpus(
-    path: Path,
+    path: str | Path,
     *,
     format: str | None = None,
     options: CorpusOptions | None = None,

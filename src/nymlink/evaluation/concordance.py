@@ -13,11 +13,13 @@ from nymlink.index.index import Index
 from nymlink.linking.ids import Ids
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
+from nymlink.tables.coded import CodedTable
 
 AGREES: Final = "agrees"
 DISAGREEMENTS: Final = {
     "unknown": "the vocabulary does not have the id",
-    "obsolete": "the id is an old one; the concept that replaces it is given, if there is one",
+    "obsolete": "the id is an old one, and nothing replaces it",
+    "replaced": "the id is an old one; the concept that replaces it is given",
     "opposite": "the name contradicts the concept",
     "broader": "the name is that of an ancestor of the concept",
     "narrower": "the name is that of a descendant of the concept",
@@ -71,8 +73,8 @@ class Verdict:
 def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdict]:
     """Check the gold ids of mentions. Yield a verdict for each id of each mention, in order.
 
-    An id may have any spelling ("MONDO_0005068", an IRI). If an id is old, the verdict is ``"obsolete"``, even if
-    the name is linked to the concept that replaces it.
+    An id may have any spelling ("MONDO_0005068", an IRI). If another concept replaces an old id, the verdict is
+    ``"replaced"``, even if the name is linked to this concept.
 
     Args:
         linker: links the names.
@@ -81,7 +83,7 @@ def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdi
     Raises:
         InputError: a mention cannot be linked, see :meth:`~nymlink.linking.linker.Linker.link_documents`.
     """
-    ids = Ids(linker.index.vocabulary)
+    ids = Ids(linker.index)
     waiting: list[Document] = []
 
     def read() -> Iterator[Document]:
@@ -110,10 +112,11 @@ def _judge(index: Index, ids: Ids, stated: str, link: Link) -> tuple[str, str | 
     suggested = None if first is None else first.concept_id
     row = ids.find(stated)
     if row is None:
-        return "obsolete" if vocabulary.resolve(stated) else "unknown", suggested
+        exact = first is not None and first.parts.get(EXACT_MATCH) == 1
+        return "obsolete" if vocabulary.resolve(stated) else "unknown", suggested if exact else None
     concept_id = vocabulary.concept_id(row)
     if not _is_spelling(stated, concept_id):
-        return "obsolete", concept_id
+        return "replaced", concept_id
     if row in index.concepts_named(link.query) or suggested == concept_id:
         return AGREES, None
     own = next((each for each in link.candidates if each.concept_id == concept_id), None)
@@ -131,3 +134,30 @@ def _is_spelling(stated: str, concept_id: str) -> bool:
     last = re.split(r"[/#]", stated)[-1].replace("_", ":", 1).casefold()
     own = concept_id.casefold()
     return own == stated.casefold() or last in (own, own.partition(":")[2])
+
+
+def fixed_rows(
+    table: CodedTable, place: int, verdicts: Iterable[Verdict]
+) -> tuple[list[str], Iterator[list[str]]]:
+    """Put the concepts to use in the place of ids that disagree; add the columns ``verdict`` and ``old_id``.
+
+    An id stays where the name is like none of its names, but no name of another concept.
+
+    Args:
+        table: the checked table.
+        place: of the column of ids.
+        verdicts: those on its rows that do not agree.
+
+    Returns:
+        The header and the rows.
+    """
+    by_row = {int(verdict.where.rpartition(":")[2]): verdict for verdict in verdicts}
+    added = {}
+    for number, cells in table.rows:
+        if (verdict := by_row.get(number)) is None:
+            continue
+        replaced = verdict.disagrees and verdict.verdict != "unlike" and verdict.concept_id is not None
+        added[number] = [verdict.verdict, cells[place] if replaced else ""]
+        if replaced:
+            cells[place] = str(verdict.concept_id)
+    return table.with_columns(["verdict", "old_id"], added)

@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.core.json_files import member
+from nymlink.core.store.arrays import Bools
 from nymlink.index.entries.entries import Entries
-from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher, best
+from nymlink.index.hits import NONE, Hits, NameSearcher, Rows, Scores, Searcher, best
 
 
 class ExactSearch:
@@ -365,7 +366,7 @@ class ExtendedSearch:
         encoder: the encoder of the first search, if it has one.
     """
 
-    def __init__(self, whole: Searcher, added: Searcher, whole_rows: Rows, added_rows: Rows) -> None:
+    def __init__(self, whole: NameSearcher, added: NameSearcher, whole_rows: Rows, added_rows: Rows) -> None:
         self._parts = ((whole, whole_rows), (added, added_rows))
         self.encoder: Any = getattr(whole, "encoder", None)
         count = 1 + max(whole_rows.max(initial=NONE), added_rows.max(initial=NONE))
@@ -383,6 +384,15 @@ class ExtendedSearch:
             np.concatenate([hits.scores for hits in found], axis=1),
             k,
         )
+
+    def restricted(self, allowed: Bools) -> ExtendedSearch:
+        """Search some entries only, given as bool (E)."""
+
+        def own(part: NameSearcher, rows: Rows) -> NameSearcher:
+            return part.restricted((rows != NONE) & allowed[rows])
+
+        (whole, whole_rows), (added, added_rows) = self._parts
+        return ExtendedSearch(own(whole, whole_rows), own(added, added_rows), whole_rows, added_rows)
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         """Score given entries; see :class:`~nymlink.index.hits.Searcher`."""

@@ -9,6 +9,8 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.store.arrays import Bools
+
 Rows = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
@@ -56,6 +58,14 @@ class Searcher(Protocol):
         Returns:
             float32 (Q, m): 0 for :data:`NONE`.
         """
+        ...
+
+
+class NameSearcher(Searcher, Protocol):
+    """A search that can be restricted to some entries."""
+
+    def restricted(self, allowed: Bools) -> NameSearcher:
+        """Search some entries only, given as bool (E), with the same scores; others are never hits."""
         ...
 
 

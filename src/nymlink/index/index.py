@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from nymlink.index.plan import Plan
 from nymlink.index.sparse.features import DEFAULT_PRESET
 from nymlink.index.walk import Matches, match, match_with_hits, order_equal_names
 from nymlink.vocabulary.concepts import Source
+from nymlink.vocabulary.restriction import Restriction
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 Made = TypeVar("Made")
+
+_PARTS: Final = 8
+"""Most restricted indexes that are kept: each takes some bytes per name, and a table of its concepts."""
 
 
 class Index:
@@ -53,6 +57,7 @@ class Index:
             scores.
         directory: its directory; ``None`` if it is in memory only.
         owners: int32: for each name row of the vocabulary, the row of its concept.
+        restriction: conditions on the names that are searched.
     """
 
     def __init__(self, contents: IndexContents) -> None:
@@ -70,6 +75,8 @@ class Index:
         self.owners = self.vocabulary.columns.names["concept"].to_numpy()
         self._made: dict[Callable[[Index], Any], Any] = {}
         self._making = RLock()
+        self.restriction = Restriction()
+        self._parts: dict[Restriction, Index] = {}
 
     def once(self, make: Callable[[Index], Made]) -> Made:
         """Return the result of a function of the index. It is computed once and shared by all callers.
@@ -85,6 +92,38 @@ class Index:
                 self._made[make] = make(self)
             made: Made = self._made[make]
             return made
+
+    def restricted(self, restriction: Restriction) -> Index:
+        """Search the names that meet some conditions only: no other concept is found by any search.
+
+        The part has the vectors, postings and word weights of the index, so that scores are the same. The last
+        :data:`_PARTS` parts are kept.
+
+        Raises:
+            InputError: an id, a type, a source or an excluded name does not occur, or no name meets all
+                conditions.
+            StoreError: a file of the index is damaged.
+        """
+        if not restriction:
+            return self
+        if self.restriction:
+            raise ValueError("the index is restricted already: restrict the whole one")
+        with self._making:
+            part = self._parts.pop(restriction, None) or self._restrict(restriction)
+            self._parts[restriction] = part
+            if len(self._parts) > _PARTS:
+                del self._parts[next(iter(self._parts))]
+            return part
+
+    def _restrict(self, restriction: Restriction) -> Index:
+        self.verify()
+        entries = self.entries.restricted(restriction.names(self.vocabulary))
+        searches: dict[str, Any] = {
+            name: search.restricted(entries.named) for name, search in self._contents.searches.items()
+        }
+        part = Index(replace(self._contents, entries=entries, searches=searches))
+        part.restriction = restriction
+        return part
 
     @classmethod
     def build(
@@ -170,6 +209,8 @@ class Index:
             OutputError: it cannot be written; nothing is left behind.
         """
         self.verify()
+        if self.restriction:
+            raise InputError("a restricted index is not written: write the whole one")
         save_index(self._contents, Path(directory))
 
     @classmethod
@@ -300,7 +341,7 @@ class Index:
         calibration = None if self.calibration is None else dict(self.calibration)
         encoder = None if self._encoder is None else self._encoder.place
         ranker = None if self.ranker is None else dict(self.ranker)
-        return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker)
+        return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker, self.restriction)
 
     def concepts_named(self, query: str) -> frozenset[int]:
         """Find the rows of the concepts that have exactly this prepared name."""
@@ -369,12 +410,14 @@ def _reopen(
     settings: Mapping[str, Any],
     calibration: Mapping[str, Any] | None,
     ranker: Mapping[str, Any] | None,
+    restriction: Restriction,
 ) -> Index:
     """Open the directory of a pickled index."""
     contents = load_index(directory, encoder)
     if _without_fusion(contents.settings) != _without_fusion(settings):
         raise StoreError("another index was built here since this one was pickled: load it again", path=directory)
-    return Index(replace(contents, settings=settings, calibration=calibration, ranker=ranker))
+    whole = Index(replace(contents, settings=settings, calibration=calibration, ranker=ranker))
+    return whole.restricted(restriction)
 
 
 def _without_fusion(settings: Mapping[str, Any]) -> dict[str, Any]:

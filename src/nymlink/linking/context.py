@@ -64,6 +64,7 @@ _SENTENCE_END: Final = re.compile(
 _DIVIDING: Final = re.compile(r",|\band\b|\bor\b")
 """Separator between a denied finding and the verb of the next clause."""
 _AND: Final = re.compile(r"\band\b")
+_COMPOUND: Final = re.compile(r"\w[-‐‑]\Z")
 
 _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
 _YES: Final = "yes|present|positive|pos|true|y"
@@ -195,8 +196,11 @@ class _Sentence:
         return said
 
     def _is_taken(self, phrase: _Found) -> bool:
-        """Whether a phrase lies within a mention or a value."""
+        """Whether a phrase lies within a mention or a value, or denies the word before its hyphen."""
         start, end = self._begins[phrase.first], self._ends[phrase.last - 1]
+        if phrase.rule.flag == "negated" and _COMPOUND.search(self._text, max(start - 2, 0), start):
+            # "HER2-negative".
+            return True
         before = bisect_right(self._starts_of_taken, start)
         return before > 0 and self._last_taken[before - 1] >= end
 

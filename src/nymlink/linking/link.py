@@ -68,6 +68,23 @@ class Review:
         }
 
 
+class Scores(dict[str, float]):
+    """Scores by the name of their search; they cannot be changed."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[type[Scores], tuple[dict[str, float]]]:
+        return Scores, (dict(self),)
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise TypeError("the scores of a candidate cannot be changed: make a new dictionary of them")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A concept that a mention may mean, and why.
@@ -88,6 +105,9 @@ class Candidate:
     score: float
     parts: Mapping[str, float]
     contradiction: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", Scores(self.parts))
 
     def __str__(self) -> str:
         """Write the concept, the name that matched and the score on one line."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 
@@ -13,7 +14,7 @@ from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.model.folder import MINI
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
-from nymlink.linking.explanation import Explanation, LinkerSettings, Reranking
+from nymlink.linking.explanation import Explanation, LinkChoices, LinkerSettings, Reranking
 from nymlink.linking.inputs import UnknownScripts, as_document, checked, is_missing
 from nymlink.linking.link import Link
 from nymlink.linking.links import Links
@@ -21,6 +22,7 @@ from nymlink.linking.pipeline import Pipeline
 from nymlink.linking.writers.frames import Frame, LinkableTable, is_table
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
+from nymlink.vocabulary.restriction import EVERYTHING, Restriction, Values
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
@@ -52,6 +54,8 @@ class Linker:
             is recognised.
         composites: which mentions are split into parts that are linked one by one: ``"given"`` for mentions whose
             parts are given, ``"always"`` also for mentions that look composite ("breast and ovarian cancer").
+        restriction: conditions on the names to link to, unless :meth:`link` gets others; no other concept is a
+            candidate.
 
     Attributes:
         pipeline: takes documents to links with these settings.
@@ -61,7 +65,7 @@ class Linker:
     Raises:
         InputError: the language is no valid code. Or a target precision is given, and the index is not calibrated,
             or the precision cannot be reached, or candidates are re-ranked (confidences are for the first
-            candidate of the index).
+            candidate of the index). Or the restriction names what does not occur, or leaves nothing.
         StoreError: the calibration of the index is damaged.
     """
 
@@ -76,6 +80,7 @@ class Linker:
         guesses: bool = True,
         language: str | None = None,
         composites: Composites = "given",
+        restriction: Restriction = EVERYTHING,
     ) -> None:
         if target_precision is not None and not 0 <= target_precision <= 1:
             raise ValueError(f"target_precision must be from 0 to 1, not {target_precision}")
@@ -95,8 +100,9 @@ class Linker:
         threshold = 0.0
         if calibration is not None and target_precision is not None:
             threshold = calibration.threshold(target_precision)
+        self.restriction = restriction
         self.pipeline = Pipeline(
-            index,
+            index.restricted(restriction),
             language=language_of(language),
             # A plain dictionary can be handed to another process.
             spelling=None if spelling is None else dict(spelling),
@@ -162,18 +168,23 @@ class Linker:
         return cls(Index.build(vocabulary, encoder=encoder, progress=progress), **settings)
 
     @overload
-    def link(self, what: str | Mention, *, language: str | None = None, top_k: int | None = None) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
+    def link(self, what: str | Mention | None, **choices: Unpack[LinkChoices]) -> Link: ...  # type: ignore[overload-overlap]  # a string is an iterable of strings
     @overload
-    def link(
-        self, what: Document | Sequence[str | Mention], *, language: str | None = None, top_k: int | None = None
-    ) -> Links: ...
+    def link(self, what: Document | Iterable[str | Mention | None], **choices: Unpack[LinkChoices]) -> Links: ...
     @overload
-    def link(
-        self, what: Frame, *, column: str, language: str | None = None, top_k: int | None = None
-    ) -> Frame: ...
+    def link(self, what: Frame, *, column: str, **choices: Unpack[LinkChoices]) -> Frame: ...
 
     def link(
-        self, what: Any, *, column: str | None = None, language: str | None = None, top_k: int | None = None
+        self,
+        what: Any,
+        *,
+        column: str | None = None,
+        language: str | None = None,
+        top_k: int | None = None,
+        types: Values = (),
+        branch: Values = (),
+        ids: Values = (),
+        exclude: Values = (),
     ) -> Any:
         """Link a mention, a list of mentions, all mentions of a document, or a column of a table.
 
@@ -187,6 +198,11 @@ class Linker:
                 with lists or objects are counted in a warning, and get an empty link.
             language: code of the language ("en") of mentions that state none; ``None`` for that of the linker.
             top_k: largest number of candidates of a link; ``None`` for the linker's own setting.
+            types: link to concepts of these semantic types only. With any of these four, the restriction of the
+                linker does not apply.
+            branch: link to these concepts, given by id, and those below them only.
+            ids: link to these concepts only.
+            exclude: never link to these concepts, given by id, or those below them; or by these names.
 
         Returns:
             A link for a string or a mention. For a table, one of the same kind (of Arrow if it is of none of these
@@ -195,23 +211,34 @@ class Linker:
 
         Raises:
             InputError: ``what`` has another type, or the text at the offsets of a mention is not the mention; the
-                message says which.
+                message says which. Or an id, a type or an excluded name does not occur, or nothing is left to link
+                to.
         """
+        restriction = Restriction.of(types=types, branch=branch, ids=ids, exclude=exclude)
         if not isinstance(what, str | Mention) and is_table(what):
             table = LinkableTable(what, column, stacklevel=2)
             document = as_document(table.mentions, stacklevel=2)
-            [links] = self._link_documents([document], language, top_k, stacklevel=3)
+            [links] = self._link_documents([document], language, top_k, restriction, stacklevel=3)
             return table.with_links(links, split=self.pipeline.composites == "always")
         if column is not None:
             raise InputError("column= names a column of a table: give a data frame or another table")
         if isinstance(what, str | Mention) or is_missing(what):
-            [[link]] = self._link_documents([as_document([what], stacklevel=2)], language, top_k, stacklevel=3)
+            document = as_document([what], stacklevel=2)
+            [[link]] = self._link_documents([document], language, top_k, restriction, stacklevel=3)
             return link
-        [links] = self._link_documents([as_document(what, stacklevel=2)], language, top_k, stacklevel=3)
-        return Links(links)
+        document = as_document(what, stacklevel=2)
+        [links] = self._link_documents([document], language, top_k, restriction, stacklevel=3)
+        found = Links(links)
+        found.vocabulary = self.index.vocabulary
+        return found
 
     def link_documents(
-        self, documents: Iterable[Document], *, language: str | None = None, top_k: int | None = None
+        self,
+        documents: Iterable[Document],
+        *,
+        language: str | None = None,
+        top_k: int | None = None,
+        restriction: Restriction = EVERYTHING,
     ) -> Iterator[list[Link]]:
         """Link the mentions of documents as they come: for each document a list with one link for each mention.
 
@@ -222,14 +249,22 @@ class Linker:
             documents: texts with mentions.
             language: code of the language ("en") of mentions that state none; ``None`` for that of the linker.
             top_k: largest number of candidates of a link; ``None`` for the linker's own setting.
+            restriction: conditions on the names to link to; empty for those of the linker.
 
         Raises:
-            InputError: the offsets of a mention are outside the text, or the text there is not the mention.
+            InputError: the offsets of a mention are outside the text, or the text there is not the mention; or the
+                restriction names what does not occur.
         """
-        return self._link_documents(documents, language, top_k, stacklevel=2)
+        return self._link_documents(documents, language, top_k, restriction, stacklevel=2)
 
     def _link_documents(
-        self, documents: Iterable[Document], language: str | None, top_k: int | None, *, stacklevel: int
+        self,
+        documents: Iterable[Document],
+        language: str | None,
+        top_k: int | None,
+        restriction: Restriction,
+        *,
+        stacklevel: int,
     ) -> Iterator[list[Link]]:
         """Link documents, and at the end warn of mentions that the encoder cannot read.
 
@@ -237,9 +272,10 @@ class Linker:
             documents: texts with mentions.
             language: see :meth:`link_documents`.
             top_k: see :meth:`link_documents`.
+            restriction: see :meth:`link_documents`.
             stacklevel: the line that the warning names: 2 for the line that takes the last links.
         """
-        pipeline = self._pipeline_of(language)
+        pipeline = self._pipeline_of(language, restriction)
         most = self.top_k if top_k is None else _checked_top_k(top_k)
         depth = self._depth(most)
         unknown = UnknownScripts()
@@ -282,9 +318,12 @@ class Linker:
         [explanation] = self.reranker.explain(document, links)
         return explanation
 
-    def _pipeline_of(self, language: str | None) -> Pipeline:
-        """Return the pipeline for mentions of a language."""
-        return self.pipeline if language is None else replace(self.pipeline, language=language_of(language))
+    def _pipeline_of(self, language: str | None, restriction: Restriction = EVERYTHING) -> Pipeline:
+        """Return the pipeline for mentions of a language, restricted to a part of the index."""
+        changes: dict[str, Any] = {} if language is None else {"language": language_of(language)}
+        if restriction:
+            changes["index"] = self.index.restricted(restriction)
+        return replace(self.pipeline, **changes) if changes else self.pipeline
 
     def _depth(self, top_k: int) -> int:
         """Return the number of candidates to search for; a re-ranker may need more than ``top_k``."""
@@ -293,8 +332,8 @@ class Linker:
 
 
 def _checked_top_k(top_k: int) -> int:
-    if top_k < 1:
-        raise ValueError(f"top_k must be at least 1, not {top_k}")
+    if isinstance(top_k, bool) or not isinstance(top_k, Integral) or top_k < 1:
+        raise InputError(f"top_k is a whole number from 1, not {top_k!r}")
     return top_k
 
 

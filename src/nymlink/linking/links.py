@@ -15,6 +15,8 @@ from nymlink.linking.link import FLAGS, REVIEW, Candidate, Link
 from nymlink.linking.writers.link_files import format_of, open_target, open_writer, require_input
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.tables.arrow import arrow_table, pandas_table
+from nymlink.vocabulary.crossing import Crossed, Crossing
+from nymlink.vocabulary.mappings import MappingSet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -123,7 +125,39 @@ _SHOWN: Final = 20
 
 
 class Links(list[Link]):
-    """The links of mentions, in their order."""
+    """The links of mentions, in their order.
+
+    Attributes:
+        vocabulary: the vocabulary that they were linked to; ``None`` if unknown. It is not pickled.
+    """
+
+    vocabulary: Vocabulary | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Links, (list(self),)
+
+    def to_ids(
+        self, prefix: str, *, mappings: Iterable[MappingSet] = (), vocabulary: Vocabulary | None = None
+    ) -> list[tuple[Crossed, ...]]:
+        """Find the ids of another vocabulary for the concepts of the links, with what is lost.
+
+        Args:
+            prefix: prefix of the ids, in any spelling: ``"ICD10CM"``.
+            mappings: mappings beside the cross-references of the vocabulary.
+            vocabulary: the vocabulary of the links; ``None`` for the one that they were linked to.
+
+        Returns:
+            For each link the ids of its concept, or of the concepts of its parts, the closest first; none for NIL.
+
+        Raises:
+            InputError: no concept has an id of this prefix, or the vocabulary is unknown.
+        """
+        vocabulary = vocabulary or self.vocabulary
+        if vocabulary is None:
+            raise InputError("the vocabulary of these links is unknown: give vocabulary=linker.index.vocabulary")
+        crossing = Crossing(vocabulary, prefix, mappings)
+        found = ([part.best.concept_id for part in link.singles if part.best and not part.nil] for link in self)
+        return [tuple(crossed for each in ids for crossed in crossing.of(each)) for ids in found]
 
     def __str__(self) -> str:
         """Write a line for each link; for a long list, the first ones and the number of the others."""

@@ -24,7 +24,7 @@ from nymlink.linking.calibration import DEPTH, Calibration, Features, confidence
 from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
 from nymlink.linking.cells import DENIED
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
-from nymlink.linking.ids import Ids, may_be_id
+from nymlink.linking.ids import Ids
 from nymlink.linking.link import Candidate, Context, Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.rank.ranker import RankedMatches, Ranking
@@ -182,13 +182,13 @@ class Pipeline:
             guesses=self.guesses,
             composites=self.composites,
             as_published=self.as_published,
-            find_id=self._find_id,
+            find_id=self._ids.read,
             is_preferred=self._is_preferred,
         )
 
     @cached_property
     def _ids(self) -> Ids:
-        return Ids(self.index.vocabulary)
+        return Ids(self.index)
 
     def _is_preferred(self, text: str) -> bool:
         """Whether a prepared text is the preferred name of a concept."""
@@ -196,13 +196,6 @@ class Pipeline:
         names = () if entry is None else self.index.entries.names_of(entry).tolist()
         found = map(self.index.vocabulary.name, names)
         return any(name.kind == "preferred" and normalise(name.text) == text for name in found)
-
-    def _find_id(self, mention: str) -> tuple[int, str] | None:
-        """Find the row and the preferred name of the concept that a mention is an id of; ``None`` for none."""
-        if not may_be_id(mention):
-            return None
-        row = self._ids.find(mention)
-        return None if row is None else (row, self.index.vocabulary.preferred_name(row))
 
     def queries_of(self, mentions: Sequence[Mention]) -> tuple[tuple[MentionQuery, ...], ...]:
         """Make the queries of mentions without a document."""

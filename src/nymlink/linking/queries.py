@@ -28,6 +28,8 @@ from nymlink.text.writing import (
     writing_likeness,
 )
 
+_OUTSIDE: Final = "the id of an excluded concept"
+
 _MOST_WORDS: Final = 16
 """Largest number of words of a text in which words are guessed; a longer text has enough correct words."""
 
@@ -141,7 +143,7 @@ def queries(
     guesses: bool = True,
     composites: Composites = "given",
     as_published: bool = False,
-    find_id: Callable[[str], tuple[int, str] | None] = lambda _: None,
+    find_id: Callable[[str], tuple[int | None, str] | None] = lambda _: None,
     is_preferred: Callable[[str], bool] = lambda _: False,
 ) -> tuple[tuple[MentionQuery, ...], ...]:
     """Prepare the mentions of a document, and rewrite mentions that are no name by the rules of their language.
@@ -174,7 +176,8 @@ def queries(
         composites: which mentions are split into parts.
         as_published: whether to prepare mentions like the queries of published evaluations; the English spelling
             table is then the only rule.
-        find_id: finds the row and the preferred name of the concept whose id a mention is.
+        find_id: finds the row and the preferred name of the concept whose id a mention is; no row if it is not
+            among the concepts to link to.
         is_preferred: whether a prepared text is a preferred name. Such a mention ("Unknown") is linked even if it
             looks like an answer.
 
@@ -201,6 +204,8 @@ def queries(
         )
         if not (as_published or mention.prepared):
             if (found := find_id(surface)) is not None:
+                if found[0] is None:
+                    return query._replace(text="", prepared="", nothing=_OUTSIDE)
                 return query._replace(text=normalise(found[1]), concept=found[0])
             if (nothing := says_nothing(surface)) is not None and not is_preferred(text):
                 return query._replace(text="", prepared="", nothing=nothing)

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from nymlink.tables.cells import NO_TEXT, cell_language, mention_fault
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.tables.sheet import Sheet, read_sheet
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.restriction import EVERYTHING, Restriction
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _COUNT: Final = re.compile(r"[0-9]{1,12}")
@@ -35,6 +37,7 @@ def add_table(
     columns: Mapping[str, str] | None = None,
     by: str = "",
     composites: Composites = "given",
+    restriction: Restriction = EVERYTHING,
     vocabulary: Vocabulary | None = None,
     claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
@@ -50,6 +53,8 @@ def add_table(
             or number, where it is not to be guessed.
         by: who adds it.
         composites: ``"always"`` to split the terms of the project that wait, and later ones, into parts.
+        restriction: what the terms of the project that wait, and later ones, are linked to; empty to leave it as
+            it is.
         vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
         claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
 
@@ -59,16 +64,21 @@ def add_table(
         :func:`nymlink.project.import_decisions.apply_decisions`.
 
     Raises:
-        InputError: it is no table, or has no such column.
+        InputError: it is no table, or has no such column; or the restriction names what does not occur.
         ReadOnlyError, NotSavedError: it cannot be saved.
     """
     problems = Problems()
+    if restriction and vocabulary is not None:
+        restriction.names(vocabulary)
     sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
     roles, _ = find_roles(sheet, columns or {})
     with project.writing() as connection:
         last = connection.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()[0]
         if composites == "always":
             store_property(connection, "composites", composites)
+        if restriction:
+            given = {name: list(values) for name, values in asdict(restriction).items() if values}
+            store_property(connection, "restriction", given)
         file = _insert_file(connection, sheet, roles, xxh3_128_hexdigest(raw), by)
         _insert_rows(connection, file, sheet, roles, problems)
         terms, new, decided = connection.execute(

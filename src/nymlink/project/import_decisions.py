@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
+from nymlink.core.prefixes import Prefixes
 from nymlink.core.problems import Problems
 from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, ProjectError, Target, essence
 from nymlink.project.stated_decisions import (
     StatedDecision,
+    concept_map_decisions,
     exported_decisions,
+    is_concept_map,
     is_exported,
     sssom_decisions,
     usagi_decisions,
@@ -47,6 +50,8 @@ _LATEST: Final = 253_402_300_800_000
 """The first millisecond after the year 9999; later times cannot be written."""
 _OF_PROJECT: Final = 8
 """Bytes of memory for decisions, for each byte of a project file."""
+_OF_JSON: Final = 12
+"""Bytes of memory for parsed JSON, for each byte of it."""
 _DATABASE: Final = b"SQLite format 3\0"
 
 
@@ -68,8 +73,8 @@ def import_decisions(
 
     Args:
         project: project opened for writing.
-        raw: content of the file: a review of Usagi, SSSOM, a table or JSON lines exported from a project, or a
-            project file.
+        raw: content of the file: a review of Usagi, SSSOM, a ConceptMap of FHIR, a table or JSON lines exported
+            from a project, or a project file.
         name: name of the file.
         vocabulary: the vocabulary that the project is linked to; ``None`` if unknown.
         reviewer: who decided, if the file does not say.
@@ -91,6 +96,10 @@ def import_decisions(
     if raw.startswith(_DATABASE):
         claim(_OF_PROJECT * len(raw))
         stated = _of_project(raw, project.path.parent, name)
+    elif is_concept_map(raw):
+        claim(_OF_JSON * len(raw))
+        prefixes = Prefixes.recorded({} if vocabulary is None else vocabulary.prefixes)
+        stated = list(concept_map_decisions(raw, name, prefixes, problems))
     else:
         sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
         stated = sheet_decisions(sheet, {} if column is None else {"mention": column}, project, problems)
@@ -115,8 +124,9 @@ def sheet_decisions(
         return list(sssom_decisions(sheet))
     if not is_exported(sheet):
         raise InputError(
-            "this states no decisions: give a review of Usagi, SSSOM, a project, or a table exported from a "
-            "project (with its columns concept_id, decision, relation, reviewer, decided_at and comment)",
+            "this states no decisions: give a review of Usagi, SSSOM, a ConceptMap of FHIR, a project, or a table "
+            "exported from a project (with its columns concept_id, decision, relation, reviewer, decided_at and "
+            "comment)",
             path=sheet.name,
         )
     with project.reading() as connection:

@@ -23,6 +23,7 @@ from nymlink.project.rows import ProjectError
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.restriction import EVERYTHING, Restriction
 
 VERSION: Final = 1
 PROPERTY: Final = "learned"
@@ -99,6 +100,7 @@ class LearnedLinker:
         learned: names, trees and calibration; ``None`` for nothing.
         target_precision: see :class:`~nymlink.linking.linker.Linker`.
         composites: see :class:`~nymlink.linking.linker.Linker`.
+        restriction: see :class:`~nymlink.linking.linker.Linker`.
 
     Attributes:
         index: the index with decided terms as names; unchanged if nothing was learned.
@@ -111,11 +113,16 @@ class LearnedLinker:
         *,
         target_precision: float | None = None,
         composites: Composites = "given",
+        restriction: Restriction = EVERYTHING,
     ) -> None:
         self._learned = learned
         self.index = index if learned is None else _applied(index, learned)
         self._linker = Linker(
-            self.index, top_k=CANDIDATES, target_precision=target_precision, composites=composites
+            self.index,
+            top_k=CANDIDATES,
+            target_precision=target_precision,
+            composites=composites,
+            restriction=restriction,
         )
 
     def link(self, mentions: Sequence[Mention]) -> list[Link]:

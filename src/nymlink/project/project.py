@@ -16,6 +16,7 @@ from nymlink.project.database import Database
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rows import Decision, NotSavedError, ProjectError, essence, stored
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.restriction import Restriction
 
 ENDING: Final = ".nymlink"
 """Ending of the names of project files."""
@@ -121,6 +122,18 @@ class Project:
     def composites(self) -> Composites:
         """Which terms are split into parts, see :class:`~nymlink.linking.linker.Linker`."""
         return "always" if self.property("composites", "given") == "always" else "given"
+
+    @property
+    def restriction(self) -> Restriction:
+        """The concepts that its terms are linked to.
+
+        Raises:
+            ProjectError: it cannot be read.
+        """
+        try:
+            return Restriction.of(**self.property("restriction", {}))
+        except TypeError as error:
+            raise ProjectError(f"what the terms are linked to cannot be read ({error})", path=self.path) from error
 
     def property(self, name: str, default: Any = None) -> Any:
         """Read a property, a JSON value."""

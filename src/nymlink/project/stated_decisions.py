@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from nymlink.core.errors import InputError
 from nymlink.core.prefixes import Prefixes, read_curie_map
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
@@ -193,6 +194,112 @@ def _relation(cell: str, sheet: Sheet, line: int, problems: Problems) -> Relatio
         Path(sheet.name), line, f"{cell[:40]!r} is no relation ({', '.join(RELATIONS)}): read as exact"
     )
     return "exact"
+
+
+_SAID: Final = re.compile(
+    r"(?P<verdict>decided|flagged) by (?P<who>.+?) at (?P<at>\d{4}-[^\s;]+)(?:; (?P<comment>.*))?", re.DOTALL
+)
+_OWN: Final = "TermsLinkedByNymlink"
+
+
+def is_concept_map(raw: bytes) -> bool:
+    """Whether a file begins like a ConceptMap of FHIR, or a Bundle with one."""
+    return raw.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and b'"ConceptMap"' in raw
+
+
+def concept_map_decisions(
+    raw: bytes, name: str, prefixes: Prefixes, problems: Problems
+) -> Iterator[StatedDecision]:
+    """Yield a decision for each element of ConceptMaps (FHIR R4 or R5, JSON), in one resource or a Bundle.
+
+    A target that is denied (``disjoint``, ``not-related-to``) is no target. Of a map that nymlink wrote only the
+    decisions of persons count.
+
+    Args:
+        raw: content of the file.
+        name: name of the file.
+        prefixes: the prefixes of the vocabulary.
+        problems: receives elements that cannot be read.
+
+    Raises:
+        InputError: this is no JSON, or has no ConceptMap.
+    """
+    try:
+        resource = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no JSON ({error}): export the ConceptMap again", path=name) from error
+    if not isinstance(resource, dict):
+        raise InputError("no ConceptMap in this JSON", path=name)
+    entries = _objects(resource, "entry") if resource.get("resourceType") == "Bundle" else []
+    resources = [resource, *(_member(entry, "resource") for entry in entries)]
+    maps = [each for each in resources if each.get("resourceType") == "ConceptMap"]
+    if not maps:
+        raise InputError("no ConceptMap in this FHIR JSON", path=name)
+    terms: dict[tuple[str, str], _Draft] = {}
+    for each in maps:
+        for group in _objects(each, "group"):
+            for element in _objects(group, "element"):
+                code, text = (_string(element, key) for key in ("code", "display"))
+                if not (text or code):
+                    problems.reject(Path(name), None, "an element without code and display")
+                    continue
+                found = _element(element, _string(group, "target"), prefixes, is_own=each.get("name") == _OWN)
+                if found is None:
+                    continue
+                draft = terms.setdefault((code, text), _Draft(1, text or code, *found[:4]))
+                draft.targets.update((target.concept_id, target) for target in found[4])
+    for draft in terms.values():
+        verdict: Verdict = "concept" if draft.targets and draft.verdict == "nil" else draft.verdict
+        targets = tuple(draft.targets.values())
+        yield StatedDecision(draft.line, draft.text, verdict, targets, draft.reviewer, draft.at, draft.comment)
+
+
+def _element(
+    element: Mapping[str, Any], system: str, prefixes: Prefixes, *, is_own: bool
+) -> tuple[Verdict, str, int | None, str, list[Target]] | None:
+    """Read verdict, reviewer, time, comment and targets of an element; ``None`` if it decides nothing."""
+    targets: list[Target] = []
+    comments: dict[str, None] = {}
+    is_nil = element.get("noMap") is True
+    said = None
+    for target in _objects(element, "target"):
+        relation = meanings("fhir", "relationship").get(
+            _string(target, "relationship") or _string(target, "equivalence") or "related-to", "related"
+        )
+        is_nil = is_nil or relation == "nil"
+        comment = _string(target, "comment")
+        match = _SAID.search(comment)
+        said = said or match
+        comment = (match["comment"] or "") if match else comment
+        if comment and not (is_own and match is None):
+            comments[comment] = None
+        code = _string(target, "code")
+        if code and relation in RELATIONS and not (is_own and match is None):
+            concept = prefixes.coded(system, code)
+            targets.append(
+                Target(concept, _string(target, "display"), next(r for r in RELATIONS if r == relation))
+            )
+    if not targets and (not is_nil or (is_own and said is None)):
+        return None
+    verdict: Verdict = "nil" if not targets else "flag" if said and said["verdict"] == "flagged" else "concept"
+    who, at = (said["who"], milliseconds(said["at"])) if said else ("", None)
+    return verdict, who, at, "; ".join(comments), targets
+
+
+def _member(value: Mapping[str, Any], key: str) -> dict[str, Any]:
+    member = value.get(key)
+    return member if isinstance(member, dict) else {}
+
+
+def _objects(value: Any, key: str) -> list[dict[str, Any]]:
+    """List the objects in a member of an object; anything else is passed over."""
+    members = value.get(key) if isinstance(value, dict) else None
+    return [each for each in members if isinstance(each, dict)] if isinstance(members, list) else []
+
+
+def _string(value: Mapping[str, Any], key: str) -> str:
+    member = value.get(key)
+    return " ".join(member.split()) if isinstance(member, str) else ""
 
 
 _NOTHING: Final = "sssom:NoTermFound"

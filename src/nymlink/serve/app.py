@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from nymlink import __version__
+from nymlink.serve.answers import complete_description
 from nymlink.serve.errors import add_error_handlers
 from nymlink.serve.guards.body import BodyGuard
 from nymlink.serve.guards.hosts import HeaderGuard, HostGuard, TokenGuard
@@ -75,7 +76,9 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         redoc_url=None,
         redirect_slashes=False,
         telemetry=_NO_TELEMETRY,
+        generate_unique_id_function=lambda route: route.name,
     )
+    _complete_description(app, token=bool(settings.tokens))
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     app.state.projects = opened
     add_error_handlers(app)
@@ -101,3 +104,17 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     app.add_middleware(HeaderGuard, origins=settings.origins)
     app.add_middleware(Watch, metrics=metrics, log=settings.access_log)
     return app
+
+
+def _complete_description(app: FastAPI, *, token: bool) -> None:
+    """Complete the description of the API, which is made when it is first asked for."""
+    describe = app.openapi
+
+    def described() -> dict[str, Any]:
+        is_new = app.openapi_schema is None
+        api = describe()
+        if is_new:
+            complete_description(api, token=token)
+        return api
+
+    app.openapi = described  # type: ignore[method-assign]

@@ -17,6 +17,7 @@ from nymlink.linking.calibration import DEPTH
 from nymlink.linking.inputs import checked
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker, cut
+from nymlink.vocabulary.restriction import EVERYTHING, Restriction
 
 _TOGETHER: Final = 256
 """Most mentions of a batch: more are hardly faster, and delay later requests."""
@@ -49,6 +50,7 @@ class _Job:
     Attributes:
         document: the document with all its mentions.
         top_k: number of candidates of a mention.
+        restriction: conditions on the names to link to.
         links: links of the first mentions.
         taken: number of mentions that are linked or in a batch.
         done: receives all links; cancelled if no client waits for them.
@@ -56,14 +58,15 @@ class _Job:
 
     document: Document
     top_k: int
+    restriction: Restriction = EVERYTHING
     links: list[Link] = field(default_factory=list)
     taken: int = 0
     done: Future[list[Link]] = field(default_factory=Future)
 
     @property
-    def depth(self) -> int:
-        """Number of concepts to search; jobs of one depth can share a batch."""
-        return max(self.top_k, DEPTH)
+    def search(self) -> tuple[int, Restriction]:
+        """Number of concepts to search, and the names to search; jobs of one search can share a batch."""
+        return max(self.top_k, DEPTH), self.restriction
 
     @property
     def left(self) -> int:
@@ -112,12 +115,15 @@ class BatchingLinker:
         """Number of waiting mentions."""
         return self._waiting
 
-    def link(self, document: Document, *, top_k: int = 1, timeout: float) -> list[Link]:
+    def link(
+        self, document: Document, *, top_k: int = 1, restriction: Restriction = EVERYTHING, timeout: float
+    ) -> list[Link]:
         """Link the mentions of a document, and wait for the links.
 
         Args:
             document: a text with mentions, or mentions alone.
             top_k: most candidates of a link.
+            restriction: conditions on the names to link to.
             timeout: most seconds to wait.
 
         Raises:
@@ -125,16 +131,18 @@ class BatchingLinker:
             OverloadedError: too many mentions wait.
             LinkTimeoutError: linking took too long.
         """
-        links = self.submit(document, top_k=top_k)
+        links = self.submit(document, top_k=top_k, restriction=restriction)
         try:
             return links.result(timeout)
         except TimeoutError as error:
             links.cancel()
             raise LinkTimeoutError.of(document, timeout) from error
 
-    def submit(self, document: Document, *, top_k: int = 1) -> Future[list[Link]]:
+    def submit(
+        self, document: Document, *, top_k: int = 1, restriction: Restriction = EVERYTHING
+    ) -> Future[list[Link]]:
         """Start to link a document, as :meth:`link`; cancel the future to give up."""
-        job = _Job(checked(document), top_k)
+        job = _Job(checked(document), top_k, restriction)
         if not document.mentions:
             job.done.set_result([])
             return job.done
@@ -162,14 +170,14 @@ class BatchingLinker:
             self._seconds = perf_counter() - started
 
     def _next_portions(self) -> list[_Portion]:
-        """Wait for jobs, and take mentions of all jobs of the first one's depth; none at the end."""
+        """Wait for jobs, and take mentions of all jobs of the first one's search; none at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._waiting >= self._last, _PATIENCE * self._seconds)
             while not self._drop_given_up():
                 if self._closed:
                     return []
                 self._changed.wait()
-            together = [job for job in self._jobs if job.depth == self._jobs[0].depth]
+            together = [job for job in self._jobs if job.search == self._jobs[0].search]
             share = max(_SHARE, _TOGETHER // len(together))
             portions: list[_Portion] = []
             room = _TOGETHER
@@ -198,7 +206,9 @@ class BatchingLinker:
         try:
             documents = (portion.document for portion in portions)
             most = max(portion.job.top_k for portion in portions)
-            linked = list(self._linker.link_documents(documents, top_k=most))
+            linked = list(
+                self._linker.link_documents(documents, top_k=most, restriction=portions[0].job.restriction)
+            )
         except Exception as error:
             if len(portions) == 1:
                 self._fail(portions[0].job, error)

@@ -24,6 +24,7 @@ from nymlink.serve.errors import ProblemError
 from nymlink.serve.reconcile.properties import Properties, Types
 from nymlink.serve.serve_settings import MATCH_PRECISION, Limits
 from nymlink.vocabulary.hierarchy import InvertedLists
+from nymlink.vocabulary.restriction import EVERYTHING, Restriction
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -65,18 +66,21 @@ class ServedIndex:
         self._annotating = Lock()
         self.match_confidence = _match_confidence(index, target_precision)
 
-    def link(self, document: Document, *, top_k: int) -> list[Link]:
+    def link(self, document: Document, *, top_k: int, restriction: Restriction = EVERYTHING) -> list[Link]:
         """Link the mentions of a document, together with those of other requests.
 
         Raises:
             InputError: the offsets of a mention do not fit the text.
             OverloadedError, LinkTimeoutError: the server is overloaded.
         """
-        return self.linker.link(document, top_k=top_k, timeout=self.limits.answer_seconds)
+        seconds = self.limits.answer_seconds
+        return self.linker.link(document, top_k=top_k, restriction=restriction, timeout=seconds)
 
-    async def link_soon(self, document: Document, *, top_k: int) -> list[Link]:
+    async def link_soon(
+        self, document: Document, *, top_k: int, restriction: Restriction = EVERYTHING
+    ) -> list[Link]:
         """Link as :meth:`link`, but wait without blocking a thread."""
-        links = self.linker.submit(document, top_k=top_k)
+        links = self.linker.submit(document, top_k=top_k, restriction=restriction)
         try:
             async with asyncio.timeout(self.limits.answer_seconds):
                 return await asyncio.wrap_future(links)

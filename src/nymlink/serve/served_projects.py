@@ -131,13 +131,14 @@ class BackgroundLinking:
 
     def _link_of(self, served: ServedIndex) -> Callable[[Sequence[Mention]], Sequence[Link]]:
         """Link with what the project has learned; otherwise through the shared linker."""
-        learned = Learned.of(self._project)
+        learned, restriction = Learned.of(self._project), self._project.restriction
         if learned is not None:
             return LearnedLinker(
                 served.index,
                 learned,
                 target_precision=served.target_precision,
                 composites=self._project.composites,
+                restriction=restriction,
             ).link
 
         def link(mentions: Sequence[Mention]) -> list[Link]:
@@ -146,7 +147,7 @@ class BackgroundLinking:
             document = Document("", mentions=tuple(mentions))
             while not self._stop.is_set():
                 try:
-                    return served.link(document, top_k=CANDIDATES)
+                    return served.link(document, top_k=CANDIDATES, restriction=restriction)
                 except (OverloadedError, LinkTimeoutError):
                     self._stop.wait(_PAUSE)
             raise _StoppedError

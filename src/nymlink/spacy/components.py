@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,12 +19,12 @@ from nymlink.annotation.annotator_settings import (
     MIN_CONFIDENCE,
     MIN_FUZZY_CONFIDENCE,
     AnnotatorSettings,
-    Restriction,
 )
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.default import default_index
 from nymlink.linking.link import FLAGS, Link
 from nymlink.linking.linker import Linker
+from nymlink.vocabulary.restriction import Restriction
 
 Loaded = TypeVar("Loaded")
 
@@ -250,10 +251,11 @@ def _load_annotator(index: str | None, encoder: str | None, settings: AnnotatorS
         "min_confidence": MIN_CONFIDENCE,
         "fuzzy": False,
         "fuzzy_confidence": MIN_FUZZY_CONFIDENCE,
-        "branches": [],
-        "semantic_types": [],
+        "branch": [],
+        "types": [],
         "sources": [],
         "ids": [],
+        "exclude": [],
         "flags": list(FLAGS),
         "language": "en",
     },
@@ -267,20 +269,21 @@ def make_entity_matcher(
     min_confidence: float,
     fuzzy: bool,
     fuzzy_confidence: float,
-    branches: list[str],
-    semantic_types: list[str],
+    branch: list[str],
+    types: list[str],
     sources: list[str],
     ids: list[str],
+    exclude: list[str],
     flags: list[str],
     language: str | None,
 ) -> EntityMatcher:
     """Make the component from its configuration in a pipeline."""
-    chosen: dict[str, Any] = {"branches": branches, "types": semantic_types, "sources": sources, "ids": ids}
+    restriction = Restriction.of(types=types, branch=branch, ids=ids, exclude=exclude)
     settings = AnnotatorSettings(
         min_confidence=min_confidence,
         fuzzy=fuzzy,
         fuzzy_confidence=fuzzy_confidence,
-        restriction=Restriction(**{what: tuple(values) for what, values in chosen.items()}),
+        restriction=replace(restriction, sources=tuple(sources)),
         flags=tuple(flags),
         language=language,
     )

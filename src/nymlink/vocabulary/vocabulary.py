@@ -197,12 +197,15 @@ class Vocabulary:
         Verbatim names come first, then names that differ in case, then in signs
         (:func:`~nymlink.text.writing.writing_likeness`); ties are ordered by kind.
         """
+        names = map(self.name, self.name_rows(text))
+        return tuple(sorted(names, key=lambda name: (-writing_likeness(text, name.text), KINDS.index(name.kind))))
+
+    def name_rows(self, text: str) -> list[int]:
+        """Find the rows of the names of :meth:`find`."""
         key = normalise(text)
         order = self.columns.names_by_key
         places = range(bisect_left(order, key, key=self._key_at), len(order))
-        rows = takewhile(lambda row: self._key_at(row) == key, (int(order[place]) for place in places))
-        names = map(self.name, rows)
-        return tuple(sorted(names, key=lambda name: (-writing_likeness(text, name.text), KINDS.index(name.kind))))
+        return list(takewhile(lambda row: self._key_at(row) == key, (int(order[place]) for place in places)))
 
     def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
         """Return the ids of at most ``limit`` concepts with ``text`` in a name, ignoring case."""
@@ -326,6 +329,10 @@ class Vocabulary:
                     ).to_numpy()
             rows = pa.array(np.arange(start, start + len(batch), dtype=np.int64))
             yield from batch.append_column("row", rows).filter(pa.array(wanted)).combine_chunks().to_batches()
+
+    def searched_names(self) -> Iterator[Name]:
+        """Iterate over the names of the concepts that are not obsolete."""
+        return (self.name(row) for batch in self.name_batches() for row in batch["row"].to_pylist())
 
     def counts(self, field: str) -> dict[str, int]:
         """Count the names by ``"lang"``, ``"kind"`` or ``"source"``, most frequent first."""

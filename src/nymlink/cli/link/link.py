@@ -24,6 +24,7 @@ from nymlink.cli.common import (
     offsets_option,
     reported_problems,
     require_files,
+    restriction_options,
     target_precision_option,
     top_k_option,
 )
@@ -44,6 +45,7 @@ from nymlink.linking.default import default_index
 from nymlink.linking.inputs import UnknownScripts
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
+from nymlink.linking.several import SeveralLinkers
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import (
     format_of,
@@ -58,12 +60,16 @@ from nymlink.rerank.reranker import Reranker
 from nymlink.tables.parquet import is_parquet, parquet_schema
 from nymlink.tables.workbooks import table_cells
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.restriction import Restriction
 
 Output = TextIO | BinaryIO | Path
 """A stream, or the folder that some formats write files into."""
 
 _REASONS: Final = "reasons"
 """Value of ``--format`` for explanations in place of links."""
+
+_OF_ONE_VOCABULARY: Final = ("sssom", "omop", "fhir")
+"""Formats that state the vocabulary of all links."""
 
 _CANDIDATES: Final = 10_000
 """Most candidates per search, over all mentions of a batch."""
@@ -96,8 +102,14 @@ _CANDIDATES: Final = 10_000
     "--context", metavar="TEXT", help="Text around the one MENTION: its first occurrence as a whole word."
 )
 @click.option(
-    "--index", type=click.Path(path_type=Path), help="Index to link to; the embedded default if not given."
+    "--index",
+    "indexes",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Index to link to; the embedded default if not given. Of several, each gives its best, the one of the "
+    "highest confidence first. Repeatable.",
 )
+@restriction_options
 @top_k_option
 @target_precision_option
 @language_option
@@ -130,7 +142,8 @@ def link(
     offsets: OffsetUnit,
     mapped_columns: tuple[str, ...],
     context: str | None,
-    index: Path | None,
+    indexes: tuple[Path, ...],
+    restriction: Restriction,
     top_k: int,
     target_precision: float | None,
     language: str | None,
@@ -156,6 +169,14 @@ def link(
     Why a concept and not another:
       nymlink link --format reasons "short stature"
       nymlink link --index mesh-index --rerank reranker --format reasons MI --context "He died of MI in 1990."
+
+    \b
+    Concepts of the nervous system only, never seizures:
+      nymlink link "fits" --branch HP:0000707 --exclude HP:0001250
+
+    \b
+    Two vocabularies, the best of each:
+      nymlink link "seizures" --index mondo-index --index hpo-index
 
     \b
     A column of a table:
@@ -207,19 +228,30 @@ def link(
         require_free_folder(output)
     else:
         read = [None if path is None else split_part(path)[0] for path in (source.file, source.corpus)]
-        require_files([output], [*read, index, rerank])
-    opened = default_index(progress=True) if index is None else Index.load(index)
-    # Load now, so that a missing encoder or a damaged file is reported before any output.
-    opened.load_encoder()
-    opened.verify()
-    reranker = None if rerank is None else _reranker(rerank, opened)
-    linker = Linker(
-        opened,
-        top_k=top_k,
-        rerank=reranker,
-        language=language,
-        target_precision=target_precision,
-        composites=composites,
+        require_files([output], [*read, *indexes, rerank])
+    if rerank is not None and len(indexes) > 1:
+        raise click.UsageError("--rerank goes with one --index: what it puts first has no confidence to compare")
+    if len(indexes) > 1 and format in _OF_ONE_VOCABULARY:
+        raise click.UsageError(f"--format {format} describes one vocabulary: give one --index")
+    opened = [Index.load(each) for each in indexes] or [default_index(progress=True)]
+    for each in opened:
+        # Load now, so that a missing encoder or a damaged file is reported before any output.
+        each.load_encoder()
+        each.verify()
+    reranker = None if rerank is None else _reranker(rerank, opened[0])
+    linker = SeveralLinkers(
+        [
+            Linker(
+                each,
+                top_k=top_k,
+                rerank=reranker,
+                language=language,
+                target_precision=target_precision,
+                composites=composites,
+                restriction=restriction,
+            )
+            for each in opened
+        ]
     )
     if explain:
         # Without a re-ranker the context changes no order.
@@ -241,7 +273,7 @@ def link(
     finish(problems)
 
 
-def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, problems: Problems) -> None:
+def _link(linker: SeveralLinkers, source: LinkSource, out: Output, format: str | None, problems: Problems) -> None:
     """Link the mentions of a source as they arrive, and write the links."""
 
     def writer(
@@ -314,7 +346,9 @@ def _reranker(folder: Path, index: Index) -> Reranker:
     return Reranker.load(folder, index)
 
 
-def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter, out: Output) -> None:
+def _write_documents(
+    linker: SeveralLinkers, documents: Iterable[Document], writer: LinkWriter, out: Output
+) -> None:
     for document, links in _linked(linker, documents):
         writer.begin_document(document)
         for link in links:
@@ -323,7 +357,7 @@ def _write_documents(linker: Linker, documents: Iterable[Document], writer: Link
     writer.close()
 
 
-def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
+def _linked(linker: SeveralLinkers, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
     # The linker reads some documents ahead.
     waiting: deque[Document] = deque()
 
@@ -336,13 +370,15 @@ def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Doc
         yield waiting.popleft(), links
 
 
-def _write_table(linker: Linker, table: InputTable, writer: Callable[..., LinkWriter], out: Output) -> None:
+def _write_table(
+    linker: SeveralLinkers, table: InputTable, writer: Callable[..., LinkWriter], out: Output
+) -> None:
     has_types = table.header.cells is not None and table.schema is None
     layout = UserTable(table.header, table.delimiter, table.code, table.frequency, table.schema, has_types)
     _write(linker, table.batches, writer(table=layout), out)
 
 
-def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: Output) -> None:
+def _write(linker: SeveralLinkers, batches: Iterable[Batch], writer: LinkWriter, out: Output) -> None:
     # Memory grows with mentions times candidates: with many candidates, take fewer mentions at a time.
     size = max(1, _CANDIDATES // linker.top_k)
     for batch in (portion for whole in batches for portion in whole.portions(size)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
+from nymlink.core.store.arrays import Bools, HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.core.terminal import track
 from nymlink.encode.batches import TruncationCounts
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, MARGIN, FaissIndex
@@ -30,6 +30,9 @@ _SCORED: Final = 1 << 13
 """Number of entries scored at a time. It bounds the memory if a query is compared with most entries."""
 
 _FILE: Final = "vectors"
+
+_FEW: Final = 64
+"""If less than one in so many entries is allowed, comparing these alone is faster."""
 
 
 class NameEncoder(Protocol):
@@ -56,8 +59,9 @@ class DenseSearch:
         entries: E entries.
         encoder: encodes queries. It is the encoder that encoded the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
-        store: finds entries near a vector; ``None`` to compare all vectors.
+        store: finds candidates near a vector; if ``None``, all vectors are compared.
         int8_codes: codes of the vectors, which make comparing all vectors faster.
+        allowed: bool (E): the entries to find; ``None`` for all.
     """
 
     def __init__(
@@ -68,12 +72,15 @@ class DenseSearch:
         store: Store | None = None,
         *,
         int8_codes: Int8Codes | None = None,
+        allowed: Bools | None = None,
     ) -> None:
         self._entries = entries
         self.encoder = encoder
         self.vectors = vectors
         self.store = store
         self._int8_codes = int8_codes
+        self._allowed = allowed
+        self._among: Rows | None = None if allowed is None else np.flatnonzero(allowed).astype(np.int32)
         self._last: dict[str, Vectors] = {}
 
     @classmethod
@@ -122,6 +129,14 @@ class DenseSearch:
             faiss_index.save(directory)
         return cls(entries, encoder, vectors, faiss_index)
 
+    def restricted(self, allowed: Bools) -> DenseSearch:
+        """Search some entries only, given as bool (E), among the same vectors."""
+        part = DenseSearch(
+            self._entries, self.encoder, self.vectors, self.store, int8_codes=self._int8_codes, allowed=allowed
+        )
+        part._last = self._last
+        return part
+
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """Find the k nearest entries of each query; see :class:`~nymlink.index.hits.Searcher`.
 
@@ -153,20 +168,28 @@ class DenseSearch:
         return best_of(query_numbers, rows, self._cosines(vectors, query_numbers, rows), queries=len(vectors), k=k)
 
     def _candidates(self, vectors: Vectors, k: int) -> tuple[QueryNumbers, Rows]:
-        """Select entries that may be among the nearest of each vector.
-
-        Returns:
-            Pairs of a vector and an entry: numbers of the vectors, rows of the entries.
-        """
-        candidates = None if self._int8_codes is None else self._int8_codes.candidates(vectors, k)
-        if candidates is not None:
-            return candidates
-        if self.store is not None and len(vectors) and k + MARGIN <= self.store.most:
-            rows = self.store.search(vectors, k + MARGIN)
+        """Select possible nearest entries of each vector: numbers of vectors, rows of entries."""
+        few = self._among is not None and len(self._among) * _FEW < len(self.vectors)
+        if self._int8_codes is not None and not few:
+            candidates = self._int8_codes.candidates(vectors, k, self._allowed)
+            if candidates is not None:
+                return candidates
+        if self.store is not None and len(vectors) and k + MARGIN <= self.store.most and not few:
+            rows = self._found_by_store(self.store, vectors, k)
         else:
-            rows = nearest(vectors, self.vectors, k + MARGIN).rows
+            rows = nearest(vectors, self.vectors, k + MARGIN, self._among).rows
         query_numbers, places = np.nonzero(rows != NONE)
         return query_numbers, rows[query_numbers, places]
+
+    def _found_by_store(self, store: Store, vectors: Vectors, k: int) -> Rows:
+        """Search with the store; compare all allowed vectors where it finds too few: int32 (Q, at least k)."""
+        rows = store.search(vectors, k + MARGIN)
+        if self._allowed is None or self._among is None:
+            return rows
+        rows = np.where(self._allowed[rows] & (rows != NONE), rows, np.int32(NONE))
+        short = np.flatnonzero((rows != NONE).sum(axis=1) < min(k, len(self._among)))
+        rows[short] = nearest(vectors[short], self.vectors, rows.shape[1], self._among).rows
+        return rows
 
     def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
         """Measure recall@k on sampled names of the index: how many of their true k nearest neighbours are found.

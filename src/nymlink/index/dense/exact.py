@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.computing import open_session
-from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
+from nymlink.core.store.arrays import Bools, HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.index.hits import NONE, Hits, Rows, Scores
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Their similarities are 512 × 8,192 float32, 16 MB, which is little compared wit
 """
 
 
-def nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
+def nearest(queries: Vectors, vectors: StoredVectors, k: int, among: Rows | None = None) -> Hits:
     """Find the k vectors of largest inner product with each query, the best first.
 
     Ties are in ascending order of rows.
@@ -51,6 +51,7 @@ def nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
         queries: float32 (Q, D).
         vectors: float16 or float32 (E, D).
         k: at least 1.
+        among: int32, ascending: rows of the vectors to compare; ``None`` for all.
 
     Raises:
         ValueError: the queries and the vectors differ in width.
@@ -58,18 +59,20 @@ def nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
     if queries.shape[1:] != vectors.shape[1:]:
         raise ValueError(f"queries {queries.shape} and vectors {vectors.shape} differ in width")
     blocks = [
-        _nearest(queries[start : start + _QUERIES], vectors, k) for start in range(0, len(queries), _QUERIES)
+        _nearest(queries[start : start + _QUERIES], vectors, k, among)
+        for start in range(0, len(queries), _QUERIES)
     ]
     if not blocks:
         return Hits(np.zeros((0, k), np.int32), np.zeros((0, k), np.float32))
     return Hits(np.concatenate([hits.rows for hits in blocks]), np.concatenate([hits.scores for hits in blocks]))
 
 
-def _nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
+def _nearest(queries: Vectors, vectors: StoredVectors, k: int, among: Rows | None) -> Hits:
     scores = np.full((len(queries), k), -np.inf, np.float32)
     rows = np.full((len(queries), k), NONE, np.int32)
-    for start in range(0, len(vectors), _VECTORS):
-        block = as_float32(vectors[start : start + _VECTORS])
+    for start in range(0, len(vectors) if among is None else len(among), _VECTORS):
+        compared = slice(start, start + _VECTORS)
+        block = as_float32(vectors[compared if among is None else among[compared]])
         products = queries @ block.T
         if start == 0 and len(block) > k:
             # In the first block, the k-th best score is not known yet.
@@ -79,6 +82,8 @@ def _nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
             better = np.flatnonzero(products > scores[:, -1:])
         query, place = np.divmod(better, len(block))
         _insert(rows, scores, query, place + start, products.ravel()[better])
+    if among is not None and len(among):
+        rows = np.where(rows == NONE, np.int32(NONE), among[rows])
     return Hits(rows, np.where(rows == NONE, np.float32(0), scores))
 
 
@@ -243,13 +248,16 @@ class Int8Codes:
         save_array(directory, "code_bounds", quantiser.bounds)
         return cls.load(directory, vectors)
 
-    def candidates(self, queries: Vectors, k: int) -> tuple[QueryNumbers, Rows] | None:
-        """Select all entries that may be among the k of largest inner product with a query. Ties are included.
+    def candidates(
+        self, queries: Vectors, k: int, allowed: Bools | None = None
+    ) -> tuple[QueryNumbers, Rows] | None:
+        """Select all entries that may be among the k of largest inner product with a query, ties included.
 
         Args:
             queries: float32 (Q, D), of about unit length. There may be at most :data:`QUERIES`, which bounds
                 memory.
             k: at least 1.
+            allowed: bool (E): the entries to select from; ``None`` for all.
 
         Returns:
             Pairs of a query and an entry: numbers of queries, int64 (n), ascending; rows of entries, int32 (n).
@@ -265,13 +273,14 @@ class Int8Codes:
         selected: list[tuple[QueryNumbers, Rows, npt.NDArray[np.int32]]] = []
         count = 0
         for first in range(0, entries, _ENTRIES):
-            groups = self._products(query_codes, first, min(first + _ENTRIES, entries))
+            last = min(first + _ENTRIES, entries)
+            groups = self._products(query_codes, first, last, None if allowed is None else allowed[first:last])
             maxima = groups.max(axis=1)
             best_maxima = np.partition(np.concatenate([best_maxima, maxima], axis=1), -k, axis=1)[:, -k:]
             lowest = best_maxima.min(axis=1) - slack
             query, group = np.nonzero(maxima >= lowest[:, None])
             products_in_group = groups[query, :, group]
-            high = products_in_group >= lowest[query, None]
+            high = (products_in_group >= lowest[query, None]) & (products_in_group > _LOWEST // 4)
             count += int(np.count_nonzero(high))
             if count > len(queries) * entries // _SHARE:
                 return None
@@ -300,13 +309,18 @@ class Int8Codes:
         # The error counts twice, because both compared products have an error.
         return codes.astype(np.int8), np.ceil(2 * error / (steps[:, 0] * step)).astype(np.int64)
 
-    def _products(self, query_codes: npt.NDArray[np.int8], first: int, last: int) -> npt.NDArray[np.int32]:
+    def _products(
+        self, query_codes: npt.NDArray[np.int8], first: int, last: int, allowed: Bools | None
+    ) -> npt.NDArray[np.int32]:
         """Multiply queries with a block of entries: int32 (Q, 16, G).
 
-        The last axis is the group; missing entries have the lowest value.
+        The last axis is the group. Missing entries, and those not allowed, have the lowest value.
         """
         codes = self._codes[first * self._width : last * self._width].reshape(self._width, -1)
         products = product(query_codes, codes)
+        if allowed is not None:
+            # Half of the lowest value: no sum or difference of it is too low for the type.
+            products += np.where(allowed, np.int32(0), np.int32(_LOWEST // 2))
         missing = -(last - first) % _GROUP
         if missing:
             products = np.pad(products, ((0, 0), (0, missing)), constant_values=_LOWEST)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nymlink.core.computing import remember
-from nymlink.core.store.arrays import map_array, mix, save_array
+from nymlink.core.store.arrays import Bools, map_array, mix, save_array
 from nymlink.core.terminal import track
 from nymlink.index.entries.sorted_texts import CompactForms, OtherTexts, SortedTexts, map_texts, save_texts
 from nymlink.index.entries.words import Initials, WordNumbers, Words, word_digests
@@ -183,6 +183,27 @@ class Entries:
             OtherTexts(self.texts.filter(pa.array(rest)), row[rest]),
         )
 
+    def restricted(self, allowed: Bools) -> Entries:
+        """Keep some names only; entries keep their rows, and those without a name are not found.
+
+        Args:
+            allowed: bool (N): whether each name of the vocabulary is kept.
+        """
+        kept = allowed[self.names]
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+        part = replace(self, offsets=before[self.offsets], names=self.names[kept])
+        part = replace(part, compact=self.compact.only(part.named))
+        # The words stay known, so that none of them is taken for a slip.
+        object.__setattr__(part, "words", self.words)
+        object.__setattr__(part, "initials", self.initials)
+        return part
+
+    @property
+    def named(self) -> Bools:
+        """Whether each entry has names: bool (E)."""
+        named: Bools = np.diff(self.offsets) > 0
+        return named
+
     def __len__(self) -> int:
         return len(self.texts)
 
@@ -214,17 +235,21 @@ class Entries:
 
     def _search(self, text: str) -> int | None:
         row = self._sorted_texts.find(text)
-        return self.find_reordered(text) if row is None else row
+        return self.find_reordered(text) if row is None else self._named(row)
 
     def find_reordered(self, text: str) -> int | None:
-        """Find the entry that stores a prepared name as another order of its words; ``None`` if there is none."""
-        return self.reordered.find(text)
+        """Find the entry of a prepared name stored with another order of words; ``None`` for other texts."""
+        return self._named(self.reordered.find(text))
+
+    def _named(self, row: int | None) -> int | None:
+        """Return the row of an entry that has names; a restriction leaves others."""
+        return None if row is None or self.offsets[row] == self.offsets[row + 1] else row
 
     def find_folded(self, text: str) -> int | None:
         """Find the entry with the same folded form as a prepared text; ``None`` if there is not exactly one."""
         folded = fold(text)
         row = self.find(folded)
-        return self.folded.find(folded) if row is None else row
+        return self._named(self.folded.find(folded)) if row is None else row
 
     def searched_order(self, text: str) -> str:
         """Put the words of a name into the order that is searched. Return other texts unchanged."""

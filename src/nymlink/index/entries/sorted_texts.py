@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-from nymlink.core.store.arrays import map_array, save_array
+from nymlink.core.store.arrays import Bools, map_array, save_array
 from nymlink.index.hits import Rows
 from nymlink.text.writing import compact, compact_all, compact_roman, has_roman
 
@@ -207,6 +207,11 @@ class CompactForms:
     def none(cls) -> CompactForms:
         """Make the table without any form."""
         return cls(np.zeros(0, np.uint64), np.zeros(0, np.int32))
+
+    def only(self, allowed: Bools) -> CompactForms:
+        """Keep the forms of some entries, given as bool (E)."""
+        kept = allowed[self.rows]
+        return CompactForms(self.hashes[kept], self.rows[kept])
 
     def check_rows(self, entries: int) -> None:
         """Raise ValueError if a row belongs to no entry."""

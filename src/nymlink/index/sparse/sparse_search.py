@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.environment import compute_threads
-from nymlink.core.store.arrays import map_array, save_array
+from nymlink.core.store.arrays import Bools, map_array, save_array
 from nymlink.core.store.foreign_folders import read_json_file
 from nymlink.core.terminal import track
 from nymlink.index.entries.entries import Entries
@@ -122,6 +122,10 @@ class SparseSearch:
         shards = list(_build_shards(entries, self.settings, progress=False))
         weights = self.weights.with_features_of(shards)
         return SparseSearch(entries, weights, shards, _scales(shards, weights))
+
+    def restricted(self, allowed: Bools) -> SparseSearch:
+        """Search some entries only, given as bool (E), with the same weights and postings."""
+        return SparseSearch(self._entries, self.weights, self._shards, self._scales * allowed)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """Find the k entries of highest cosine with each query.

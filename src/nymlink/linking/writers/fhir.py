@@ -123,7 +123,7 @@ class ConceptMapWriter(TermWriter):
         system = next((_systems()[each.casefold()] for each in names if each.casefold() in _systems()), None)
         if system is None:
             namespace = self._prefixes.namespace(name)
-            return (_UNKNOWN, concept_id) if namespace is None else (namespace, local)
+            return (_UNKNOWN, concept_id) if namespace is None else (namespace.rstrip("#"), local)
         return system.uri, f"{name}:{local}" if system.is_in_code else local
 
     def _target(self, code: str, target: Target) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -13,6 +13,7 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.cells import split_mention
 from nymlink.linking.link import Link
+from nymlink.serve.answers import LinksAnswer, problems
 from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.routes.parts import (
     ANNOTATE_ANSWER,
@@ -26,8 +27,9 @@ from nymlink.serve.routes.parts import (
     metrics_of,
 )
 from nymlink.serve.serve_settings import Limits
+from nymlink.vocabulary.restriction import Restriction
 
-router: Final = APIRouter()
+router: Final = APIRouter(responses=problems())
 
 _CHARACTER: Final = 512
 """Most bytes of memory for the links of a character, including their part of the answer."""
@@ -46,6 +48,7 @@ class AnnotateRequest(Fields):
     "/annotate",
     tags=["link"],
     summary="Find mentions in a text",
+    response_model=LinksAnswer,
     responses={200: {"content": {"application/json": {"example": ANNOTATE_ANSWER}}}},
 )
 def annotate(request: Request, what: AnnotateRequest, indexes: Indexes, claim: Memory) -> Response:
@@ -67,6 +70,12 @@ _FEW: Final = 50
 
 _CANDIDATE: Final = 2048
 """Bytes of memory for a candidate, including its part of the answer."""
+
+
+Values = Annotated[
+    tuple[Annotated[str, Field(max_length=1000)], ...] | Annotated[str, Field(max_length=1000)],
+    Field(max_length=1000),
+]
 
 
 class LocatedMention(Fields):
@@ -92,6 +101,12 @@ class LinkRequest(Fields):
     composites: Literal["given", "always"] = Field(
         "given", description='"always" splits a mention of several names ("fever, cough and rash") into its parts.'
     )
+    types: Values = Field((), description="Link to concepts of these semantic types only.")
+    branch: Values = Field((), description="Link to these concepts, given by id, and those below them only.")
+    ids: Values = Field((), description="Link to these concepts only.")
+    exclude: Values = Field(
+        (), description="Never link to these concepts or those below them; or, given a name, by this name."
+    )
     text: str = Field("", description="The text around the mentions; its definitions of abbreviations apply.")
 
 
@@ -99,6 +114,7 @@ class LinkRequest(Fields):
     "/link",
     tags=["link"],
     summary="Link mentions to concepts",
+    response_model=LinksAnswer,
     responses={200: {"content": {"application/json": {"example": LINK_ANSWER}}}},
 )
 async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Memory) -> Response:
@@ -111,7 +127,8 @@ async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Mem
     if what.composites == "always":
         mentions = tuple(split_mention(mention, served.index.entries) for mention in mentions)
     claim.add(_CANDIDATE * len(mentions) * (1 + min(what.top_k, len(served.vocabulary))))
-    links = await served.link_soon(Document("", what.text, mentions), top_k=what.top_k)
+    restriction = Restriction.of(types=what.types, branch=what.branch, ids=what.ids, exclude=what.exclude)
+    links = await served.link_soon(Document("", what.text, mentions), top_k=what.top_k, restriction=restriction)
     metrics_of(request).note_mentions(served.name, len(links))
     return _answer(links) if len(links) <= _FEW else await run_in_threadpool(_answer, links)
 

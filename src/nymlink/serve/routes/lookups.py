@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from nymlink import __version__
 from nymlink.core.errors import UnknownNameError
+from nymlink.serve.answers import ConceptAnswer, HealthAnswer, IndexesAnswer, SearchAnswer, problems
 from nymlink.serve.errors import ProblemError, problem_of
 from nymlink.serve.guards.hosts import COOKIE, bearer_token
 from nymlink.serve.routes.parts import (
@@ -23,13 +25,15 @@ from nymlink.serve.routes.parts import (
 from nymlink.serve.served import describe_concept
 from nymlink.serve.templates import page
 
-router: Final = APIRouter()
+router: Final = APIRouter(responses=problems())
 
 
 @router.get(
     "/concepts/{concept_id:path}",
     tags=["vocabulary"],
     summary="Describe a concept",
+    operation_id="describe_concept",
+    response_model=ConceptAnswer,
     responses={200: {"content": {"application/json": {"example": CONCEPT_ANSWER}}}},
 )
 def concept(
@@ -45,6 +49,7 @@ def concept(
     "/search",
     tags=["vocabulary"],
     summary="Complete a name or an id",
+    response_model=SearchAnswer,
     responses={200: {"content": {"application/json": {"example": SEARCH_ANSWER}}}},
 )
 def search(
@@ -66,17 +71,17 @@ def search(
     return json_answer({"results": results})
 
 
-status_router: Final = APIRouter(tags=["server"])
+status_router: Final = APIRouter(tags=["server"], responses=problems())
 
 
 # These answer while all threads are busy.
-@status_router.get("/health", summary="Check that the server runs")
+@status_router.get("/health", summary="Check that the server runs", response_model=HealthAnswer)
 async def health(indexes: Indexes) -> Response:
     """Answer with the version and the names of the indexes."""
     return json_answer({"status": "ok", "version": __version__, "indexes": [served.name for served in indexes]})
 
 
-@status_router.get("/metrics", summary="Report counts for Prometheus")
+@status_router.get("/metrics", summary="Report counts for Prometheus", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """Answer in the text format of Prometheus."""
     metrics = metrics_of(request)
@@ -86,6 +91,8 @@ async def metrics(request: Request) -> Response:
 @status_router.get(
     "/indexes",
     summary="Describe the indexes",
+    operation_id="list_indexes",
+    response_model=IndexesAnswer,
     responses={200: {"content": {"application/json": {"example": INDEXES_ANSWER}}}},
 )
 def indexes(indexes: Indexes) -> Response:

@@ -19,12 +19,15 @@ from nymlink.project.export import export_formats, export_project
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rebase import rebase
+from nymlink.serve.answers import ImportAnswer, RebaseAnswer, problems
 from nymlink.serve.batching import OverloadedError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import Fields, Memory, indexes_of, json_answer
 from nymlink.serve.routes.projects import RAW, SAME_SITE, Column, FileBody, FileName, OpenProject, Setting
 
-router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
+router: Final = APIRouter(
+    prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)
+)
 
 _MEDIA: Final = {
     "csv": "text/csv",
@@ -39,6 +42,8 @@ _MEDIA: Final = {
     "parquet": "application/vnd.apache.parquet",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+_BINARY: Final = "application/octet-stream"
+_FILE: Final = {"type": "string", "format": "binary"}
 _ENDINGS: Final = {"source-to-concept-map": ".csv", "fhir-r4b": ".json", "fhir-r5": ".json", "table": ".txt"}
 """Endings of files whose format states none."""
 
@@ -58,7 +63,13 @@ class NewRelease(Fields):
     index: str | None = Field(None, description="Name of the index; that of the project if not given.")
 
 
-@router.get("/export", summary="Export a project")
+@router.get(
+    "/export",
+    summary="Export a project",
+    operation_id="export_project",
+    response_class=Response,
+    responses={200: {"content": {kind: {"schema": _FILE} for kind in sorted({*_MEDIA.values(), _BINARY})}}},
+)
 def export(
     opened: OpenProject,
     claim: Memory,
@@ -85,7 +96,7 @@ def export(
     headers = {"Content-Disposition": f'attachment; filename="{opened.name}{ending}"'}
     if caught:
         headers["X-Warnings"] = quote("\n".join(caught))
-    return Response(body.getvalue(), media_type=_MEDIA.get(format, "application/octet-stream"), headers=headers)
+    return Response(body.getvalue(), media_type=_MEDIA.get(format, _BINARY), headers=headers)
 
 
 @contextmanager
@@ -111,7 +122,13 @@ def _own_warnings() -> Iterator[list[str]]:
         _WARNING.release()
 
 
-@router.post("/import", summary="Import decisions", openapi_extra=RAW)
+@router.post(
+    "/import",
+    summary="Import decisions",
+    operation_id="import_decisions",
+    response_model=ImportAnswer,
+    openapi_extra=RAW,
+)
 def import_(
     opened: OpenProject,
     claim: Memory,
@@ -122,7 +139,7 @@ def import_(
     delimiter: Setting = None,
     column: Column = None,
 ) -> Response:
-    """Apply the decisions of a review of Usagi, of SSSOM, of an export, or of another project."""
+    """Apply the decisions of Usagi, SSSOM, a ConceptMap of FHIR, an export, or another project."""
     served = opened.require_index()
     return json_answer(
         import_decisions(
@@ -139,7 +156,12 @@ def import_(
     )
 
 
-@router.post("/rebase", summary="Apply decisions to another release")
+@router.post(
+    "/rebase",
+    summary="Apply decisions to another release",
+    operation_id="rebase",
+    response_model=RebaseAnswer,
+)
 def post_rebase(request: Request, opened: OpenProject, new: NewRelease) -> Response:
     """Link a project to another index; report the changes to decided concepts."""
     indexes = indexes_of(request)

@@ -14,9 +14,20 @@ from nymlink.project.learn import forget, learn
 from nymlink.project.lessons import write_names
 from nymlink.project.summary import changes_after, summary
 from nymlink.project.table_columns import preview_table
+from nymlink.serve.answers import (
+    AddedFile,
+    ChangesAnswer,
+    LearnAnswer,
+    PreviewAnswer,
+    ProgressAnswer,
+    ProjectAnswer,
+    ProjectsAnswer,
+    problems,
+)
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
 from nymlink.serve.served_projects import ServedProject, ServedProjects
+from nymlink.vocabulary.restriction import Restriction
 
 LARGEST: Final = 2**53
 """Largest number of a term or a log entry: JavaScript is exact up to it."""
@@ -82,7 +93,9 @@ RAW: Final[dict[str, Any]] = {
 """OpenAPI description of a file as the body."""
 
 SAME_SITE: Final = Depends(_same_site)
-router: Final = APIRouter(prefix="/projects", tags=["projects"], dependencies=[SAME_SITE])
+router: Final = APIRouter(
+    prefix="/projects", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)
+)
 
 
 class NewProject(Fields):
@@ -93,20 +106,26 @@ class NewProject(Fields):
     index: str | None = Field(None, description="Name of the index; the first if not given.")
 
 
-@router.get("", summary="List the projects")
+@router.get("", summary="List the projects", response_model=ProjectsAnswer)
 def list_projects(projects: Projects) -> Response:
     """Answer with a summary of each project, or with the problem of one that cannot be opened."""
     return json_answer({"projects": list(projects.summaries())})
 
 
-@router.post("", summary="Make a project", status_code=201)
+@router.post("", summary="Make a project", status_code=201, response_model=ProjectAnswer)
 def make_project(projects: Projects, new: NewProject) -> Response:
     """Make a project without tables."""
     made = projects.create(new.name, title=new.title, index=new.index)
     return json_answer(_summary(made), status=201)
 
 
-@router.post("/preview", summary="Show how a table would be read", openapi_extra=RAW)
+@router.post(
+    "/preview",
+    summary="Show how a table would be read",
+    operation_id="preview_table",
+    response_model=PreviewAnswer,
+    openapi_extra=RAW,
+)
 def preview(
     claim: Memory,
     body: FileBody,
@@ -122,13 +141,22 @@ def preview(
     )
 
 
-@router.get("/{name}", summary="Summarise a project")
+@router.get("/{name}", summary="Summarise a project", response_model=ProjectAnswer)
 def show_project(opened: OpenProject) -> Response:
     """Answer with counts, coverage, reviewers, agreement, progress and the state of the index."""
     return json_answer(_summary(opened))
 
 
-@router.post("/{name}/files", summary="Add a table", openapi_extra=RAW)
+Values = Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Query(max_length=1000)]
+
+
+@router.post(
+    "/{name}/files",
+    summary="Add a table",
+    operation_id="add_table",
+    response_model=AddedFile,
+    openapi_extra=RAW,
+)
 def add_file(
     opened: OpenProject,
     claim: Memory,
@@ -142,8 +170,12 @@ def add_file(
     language: Column = None,
     type: Column = None,
     reviewer: Annotated[str, Query(max_length=100, description="Name of the person who adds it.")] = "",
+    types: Values = (),
+    branch: Values = (),
+    ids: Values = (),
+    exclude: Values = (),
 ) -> Response:
-    """Keep the rows of a table, and link its terms in the background."""
+    """Keep the rows of a table, and link its terms in the background; what they are linked to is as of `/link`."""
     served = opened.require_index()
     said = {"mention": column, "code": code, "frequency": frequency, "language": language, "type": type}
     added = add_table(
@@ -154,6 +186,7 @@ def add_file(
         delimiter=delimiter,
         columns={role: header for role, header in said.items() if header is not None},
         by=reviewer,
+        restriction=Restriction.of(types=types, branch=branch, ids=ids, exclude=exclude),
         vocabulary=served.vocabulary,
         claim=claim.add,
     )
@@ -161,21 +194,28 @@ def add_file(
     return json_answer(added)
 
 
-@router.post("/{name}/cancel", summary="Stop linking")
+@router.post("/{name}/cancel", summary="Stop linking", operation_id="stop_linking", response_model=ProgressAnswer)
 def cancel(opened: OpenProject) -> Response:
     """Stop linking until a user continues it; links found so far are kept."""
     opened.linking.cancel()
     return json_answer({"progress": opened.linking.progress.to_dict()})
 
 
-@router.post("/{name}/continue", summary="Continue linking")
+@router.post(
+    "/{name}/continue",
+    summary="Continue linking",
+    operation_id="continue_linking",
+    response_model=ProgressAnswer,
+)
 def go_on(opened: OpenProject) -> Response:
     """Link the waiting terms."""
     opened.linking.go_on()
     return json_answer({"progress": opened.linking.progress.to_dict()})
 
 
-@router.get("/{name}/changes", summary="List new decisions")
+@router.get(
+    "/{name}/changes", summary="List new decisions", operation_id="list_changes", response_model=ChangesAnswer
+)
 def changes(opened: OpenProject, after: Number = 0) -> Response:
     """Answer with the present decisions of all terms decided after an entry of the log."""
     return json_answer({**changes_after(opened.project, after), "progress": opened.linking.progress.to_dict()})
@@ -190,7 +230,9 @@ def _summary(opened: ServedProject) -> dict[str, Any]:
     }
 
 
-learning_router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
+learning_router: Final = APIRouter(
+    prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)
+)
 
 
 class Learning(Fields):
@@ -199,7 +241,7 @@ class Learning(Fields):
     forget: bool = Field(False, description="Forget learned names and weights; keep decisions.")
 
 
-@learning_router.post("/learn", summary="Learn from decisions")
+@learning_router.post("/learn", summary="Learn from decisions", operation_id="learn", response_model=LearnAnswer)
 def post_learn(opened: OpenProject, wanted: Learning) -> Response:
     """Learn from decisions, or forget; then link undecided terms again in the background."""
     served = opened.require_index()
@@ -213,7 +255,13 @@ def post_learn(opened: OpenProject, wanted: Learning) -> Response:
     return json_answer({"learned": report, "progress": opened.linking.progress.to_dict()})
 
 
-@learning_router.get("/names", summary="Decided terms as a vocabulary table")
+@learning_router.get(
+    "/names",
+    summary="Decided terms as a vocabulary table",
+    operation_id="export_names",
+    response_class=Response,
+    responses={200: {"content": {"text/tab-separated-values": {"schema": {"type": "string"}}}}},
+)
 def names(opened: OpenProject) -> Response:
     """Answer with the table that `nymlink project learn --save-names` writes."""
     body = io.StringIO()

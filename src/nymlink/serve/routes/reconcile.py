@@ -7,7 +7,19 @@ from typing import Annotated, Any, Final, Literal
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
+from nymlink.serve.answers import (
+    ClassicExtension,
+    ClassicResult,
+    DraftExtension,
+    DraftResults,
+    Flyout,
+    Manifest,
+    ProposedProperties,
+    Suggestions,
+    problems,
+)
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.guards.memory import Claim, claim_of
 from nymlink.serve.reconcile.manifest import (
@@ -53,14 +65,23 @@ Body = Annotated[bytes, Depends(_body)]
 Callback = Annotated[str | None, Query(description="Function of a JSONP client (0.2 only).", max_length=200)]
 What = Literal["entity", "property", "type"]
 
+_SCRIPT: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"application/javascript": {"schema": {"type": "string"}}}}
+}
 _ROOT: Final = "/reconcile/{name}"
-_classic: Final = APIRouter(prefix=_ROOT, tags=["reconciliation 0.2"])
-_both: Final = APIRouter(tags=["reconciliation"])
-_draft: Final = APIRouter(tags=["reconciliation 1.0-draft"])
-_draft_root: Final = APIRouter(prefix=_ROOT, tags=["reconciliation 1.0-draft"])
+_classic: Final = APIRouter(prefix=_ROOT, tags=["reconciliation 0.2"], responses=problems())
+_both: Final = APIRouter(tags=["reconciliation"], responses=problems())
+_draft: Final = APIRouter(tags=["reconciliation 1.0-draft"], responses=problems())
+_draft_root: Final = APIRouter(prefix=_ROOT, tags=["reconciliation 1.0-draft"], responses=problems())
 
 
-@_classic.get("", summary="Describe the service, or match names")
+@_classic.get(
+    "",
+    summary="Describe the service, or match names",
+    operation_id="reconcile",
+    response_model=Manifest | ClassicExtension | dict[str, ClassicResult],
+    responses=_SCRIPT,
+)
 @_classic.get("/", include_in_schema=False)
 def root(
     request: Request,
@@ -76,6 +97,8 @@ def root(
 @_classic.post(
     "",
     summary="Match names, or extend data",
+    operation_id="reconcile_form",
+    response_model=ClassicExtension | dict[str, ClassicResult],
     openapi_extra={
         "requestBody": {
             "content": {
@@ -99,7 +122,7 @@ def post_root(request: Request, served: Served, body: Body) -> Response:
     return _answer(_asked_of_root(request, served, fields.get("queries"), fields.get("extend")), None)
 
 
-@_both.get("/suggest/{what}", summary="Complete a name or an id")
+@_both.get("/suggest/{what}", summary="Complete a name or an id", response_model=Suggestions, responses=_SCRIPT)
 def suggest(
     served: Served,
     what: What,
@@ -120,13 +143,15 @@ def suggest(
     return _answer({"result": complete(served, prefix, limit=limit, offset=skipped)}, callback)
 
 
-@_classic.get("/flyout/{what}", summary="Describe an entity in a few words")
+@_classic.get(
+    "/flyout/{what}", summary="Describe an entity in a few words", response_model=Flyout, responses=_SCRIPT
+)
 def get_flyout(served: Served, what: What, id: str, callback: Callback = None) -> Response:
     """Answer with HTML in JSON."""
     return _answer(flyout(served, what, id), callback)
 
 
-@_both.get("/preview", summary="Show a concept in a small frame")
+@_both.get("/preview", summary="Show a concept in a small frame", response_class=HTMLResponse)
 def preview(request: Request, served: Served, id: str) -> Response:
     """Answer with a page of the manifest's preview size."""
     answer = page("preview.html", concept=describe_concept(served, id), base=base_url(request))
@@ -134,7 +159,13 @@ def preview(request: Request, served: Served, id: str) -> Response:
     return answer
 
 
-@_both.get("/extend/propose", summary="Propose properties")
+@_both.get(
+    "/extend/propose",
+    summary="Propose properties",
+    operation_id="propose_properties",
+    response_model=ProposedProperties,
+    responses=_SCRIPT,
+)
 def propose(
     served: Served,
     type: str | None = None,
@@ -148,6 +179,8 @@ def propose(
 @_draft.post(
     "/match",
     summary="Match names",
+    operation_id="match",
+    response_model=DraftResults,
     openapi_extra={
         "requestBody": {
             "content": {
@@ -172,6 +205,8 @@ def match_draft(request: Request, served: Served, body: Body) -> Response:
 @_draft.post(
     "/extend",
     summary="Extend data",
+    operation_id="extend",
+    response_model=DraftExtension,
     openapi_extra={
         "requestBody": {
             "content": {
@@ -188,7 +223,9 @@ def post_extend(served: Served, claim: Memory, body: Body) -> Response:
     return json_answer(extend_draft(served, _extension(body, claim)))
 
 
-@_draft_root.get("/1.0-draft", summary="Describe the service")
+@_draft_root.get(
+    "/1.0-draft", summary="Describe the service", operation_id="get_manifest", response_model=Manifest
+)
 @_draft_root.get("/1.0-draft/", include_in_schema=False)
 def get_draft_manifest(request: Request, served: Served) -> Response:
     """Answer with the manifest of the draft of version 1.0."""

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from nymlink.linking.link import Relation
 from nymlink.project.decisions import decide, undo
+from nymlink.project.priorities import TARGET, prioritise
 from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.terms import (
     Sort,
@@ -20,13 +21,26 @@ from nymlink.project.terms import (
     term_details,
     terms_of_concept,
 )
+from nymlink.serve.answers import (
+    AcceptAnswer,
+    AssignAnswer,
+    ConceptTermsAnswer,
+    DecisionAnswer,
+    NextTerms,
+    TermAnswer,
+    TermsAnswer,
+    UndoAnswer,
+    problems,
+)
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import Fields, json_answer
 from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject
 from nymlink.serve.served import ServedIndex
 from nymlink.serve.served_projects import describe_candidate
 
-router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
+router: Final = APIRouter(
+    prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)
+)
 
 Share = Annotated[float | None, Query(ge=0, le=1)]
 Reviewer = Annotated[str, Query(max_length=200)]
@@ -94,7 +108,7 @@ class Who(Fields):
     reviewer: str = Field(max_length=200)
 
 
-@router.get("/terms", summary="List terms")
+@router.get("/terms", summary="List terms", operation_id="list_terms", response_model=TermsAnswer)
 def terms(
     opened: OpenProject,
     status: Status = "all",
@@ -126,7 +140,19 @@ def terms(
     )
 
 
-@router.get("/terms/{term}", summary="Show a term")
+@router.get(
+    "/next", summary="List the terms to decide first", operation_id="list_next_terms", response_model=NextTerms
+)
+def next_terms(
+    opened: OpenProject,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    target: Annotated[float, Query(ge=0, le=1)] = TARGET,
+) -> Response:
+    """Answer with the terms whose decision mends most, the number left to reach the target, and when to stop."""
+    return json_answer(prioritise(opened.project, limit=limit, target=target).to_dict())
+
+
+@router.get("/terms/{term}", summary="Show a term", operation_id="show_term", response_model=TermAnswer)
 def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> Response:
     """Answer with the candidates of a term, the history of its decisions, and its rows."""
     shown = term_details(opened.project, term)
@@ -135,13 +161,18 @@ def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> R
     return json_answer({**shown, "query": link["query"], "notes": link["notes"], "candidates": candidates})
 
 
-@router.get("/concepts/{concept_id:path}", summary="List the terms of a concept")
+@router.get(
+    "/concepts/{concept_id:path}",
+    summary="List the terms of a concept",
+    operation_id="list_terms_of_concept",
+    response_model=ConceptTermsAnswer,
+)
 def concept(opened: OpenProject, concept_id: str) -> Response:
     """Answer with the terms of a concept."""
     return json_answer({"terms": terms_of_concept(opened.project, concept_id)})
 
 
-@router.post("/decisions", summary="Decide a term")
+@router.post("/decisions", summary="Decide a term", operation_id="decide", response_model=DecisionAnswer)
 def post_decision(opened: OpenProject, new: NewDecision) -> Response:
     """Save a decision; 409 if the reviewer decided the term since, with the newer decision as `present`."""
     served = opened.require_index()
@@ -157,21 +188,23 @@ def post_decision(opened: OpenProject, new: NewDecision) -> Response:
     return json_answer({"decision": made.to_dict()})
 
 
-@router.post("/undo", summary="Undo a decision")
+@router.post("/undo", summary="Undo a decision", operation_id="undo_decision", response_model=UndoAnswer)
 def post_undo(opened: OpenProject, who: Who) -> Response:
     """Undo the last decision of a reviewer, with its whole batch."""
     opened.require_index()
     return json_answer({"undone": undo(opened.project, reviewer=who.reviewer)})
 
 
-@router.post("/accept", summary="Accept confident links")
+@router.post("/accept", summary="Accept confident links", operation_id="accept_links", response_model=AcceptAnswer)
 def post_accept(opened: OpenProject, what: Acceptance) -> Response:
     """Accept the first candidates of undecided terms, as one batch; estimate the number of wrong ones."""
     opened.require_index()
     return json_answer(accept(opened.project, reviewer=what.reviewer, above=what.above, dry_run=what.dry_run))
 
 
-@router.post("/assign", summary="Assign terms to a reviewer")
+@router.post(
+    "/assign", summary="Assign terms to a reviewer", operation_id="assign_terms", response_model=AssignAnswer
+)
 def post_assign(opened: OpenProject, what: Assignment) -> Response:
     """Assign a share of some terms; terms with fewer reviewers first."""
     opened.require_index()

@@ -1,21 +1,19 @@
 """FHIR terminology, JSON of R4 and R5: CodeSystem, ValueSet, ConceptMap, or a Bundle of them.
 
 Source: https://hl7.org/fhir/terminology-module.html. Ids are the codes, prefixed as in other vocabularies, or by
-the last part of the system's URI (``observation-status:final``).
+the last part of the system's URI (``observation-status:final``) unless another system has that prefix.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_files import read_json_records
 from nymlink.core.language_codes import normalise_language
-from nymlink.core.prefixes import code_systems
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.vocabulary.concepts import ReadOptions
@@ -50,6 +48,8 @@ class _Resources:
         self._path = path
         self._problems = problems
         self._languages = LanguageFilter(options)
+        self._prefixes = options.new_prefixes()
+        self.builder.prefixes = self._prefixes.used
         self._preferred: dict[tuple[str, str], str] = {}
 
     def add(self, resource: Any, where: str) -> bool:
@@ -92,14 +92,14 @@ class _Resources:
             self.builder.concept(id_, definition=_text(concept, "definition"))
             above = _text(parent, "code")
             if above and is_hierarchy:
-                self.builder.concept(id_, parents=[_id(system, above)])
+                self.builder.concept(id_, parents=[self._prefixes.coded(system, above)])
             for stated in map(_mapping, _list(concept.get("property"))):
                 self._property(id_, system, properties.get(_text(stated, "code"), _text(stated, "code")), stated)
 
     def _property(self, id_: str, system: str, name: str, stated: Mapping[str, Any]) -> None:
         coding = _mapping(stated.get("valueCoding"))
         value = _text(stated, "valueCode") or _text(stated, "valueString") or _text(coding, "code")
-        other = _id(_text(coding, "system") or system, value) if value else ""
+        other = self._prefixes.coded(_text(coding, "system") or system, value) if value else ""
         key = _key(name)
         if key == "parent" and other:
             self.builder.concept(id_, parents=[other])
@@ -125,7 +125,7 @@ class _Resources:
                 self.builder.concept(
                     id_,
                     obsolete=concept.get("inactive") is True,
-                    parents=[_id(_text(parent, "system"), above)] if above else [],
+                    parents=[self._prefixes.coded(_text(parent, "system"), above)] if above else [],
                 )
         for number, include in enumerate(map(_mapping, _list(_mapping(resource.get("compose")).get("include")))):
             system, place = _text(include, "system"), f"{where}compose.include[{number}]"
@@ -161,7 +161,7 @@ class _Resources:
         if not code:
             self._problems.reject(self._path, None, f"{where} has no code")
             return None
-        id_ = _id(system, code)
+        id_ = self._prefixes.coded(system, code)
         self.builder.concept(id_)
         self._name(id_, _text(concept, "display"), lang, "preferred")
         for designation in map(_mapping, _list(concept.get("designation"))):
@@ -201,18 +201,6 @@ def _walk(concepts: Any, where: str, below: str) -> Iterator[tuple[Mapping[str, 
         yield concept, parent, place
         inner = [(part, concept, f"{place}.{below}[{at}]") for at, part in enumerate(_list(concept.get(below)))]
         stack += inner[::-1]
-
-
-@cache
-def _prefixes() -> dict[str, str]:
-    return {system.uri: system.prefix for system in reversed(code_systems())}
-
-
-def _id(system: str, code: str) -> str:
-    """Write a code as a CURIE; a code that has the prefix already is kept."""
-    system = system.partition("|")[0].rstrip("/")
-    prefix = _prefixes().get(system) or (system if system.startswith("urn:") else re.split("[/#]", system)[-1])
-    return code if not prefix or code.startswith(f"{prefix}:") else f"{prefix}:{code}"
 
 
 def _key(name: str) -> str:

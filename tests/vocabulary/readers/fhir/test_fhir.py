@@ -233,3 +233,16 @@ def test_bundles_and_lines_of_resources(tmp_path: Path) -> None:
     assert names(lines) == together
     with pytest.raises(InputError, match="no CodeSystem"):
         read(tmp_path, {"resourceType": "Bundle", "entry": [{"resource": {"resourceType": "Patient"}}]})
+
+
+def test_systems_with_the_same_last_part_stay_apart(tmp_path: Path) -> None:
+    groups = [
+        {"source": f"http://{host}/CodeSystem/kinds", "element": [{"code": "1", "display": name}]}
+        for host, name in (("one.org", "Maize"), ("two.org", "Gout"))
+    ]
+    tables = read(tmp_path, {"resourceType": "ConceptMap", "status": "active", "group": groups})
+    assert list(zip(tables.names["concept_id"].to_pylist(), tables.names["text"].to_pylist(), strict=True)) == [
+        ("kinds:1", "Maize"),
+        ("http://two.org/CodeSystem/kinds#1", "Gout"),
+    ]
+    assert tables.prefixes == {"kinds": "http://one.org/CodeSystem/kinds#"}

@@ -25,7 +25,7 @@ export function importDialog({ routes, reviewer, done }) {
   const { line, say } = statusLine();
   const dialog = openDialog(
     "Import decisions",
-    element("p", {}, "From Usagi, SSSOM, a table exported from a project, or another project:"),
+    element("p", {}, "From Usagi, SSSOM, a FHIR ConceptMap, a table exported from a project, or another project:"),
     fileSource(take, "the file"),
     line,
   );
