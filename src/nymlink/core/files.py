@@ -112,8 +112,8 @@ def open_buffered(path: Path) -> io.BufferedReader:
 def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
     """Return the first ``size`` bytes of a plain or gzip file as text, from which its format can be recognised.
 
-    Blank lines at the beginning are skipped. UTF-16 is decoded, and bytes that are not UTF-8 are replaced. Line
-    ends are those of :func:`whole_lines`.
+    White space at the beginning does not count for ``size``, and blocks of nothing but white space are skipped.
+    UTF-16 is decoded, and bytes that are not UTF-8 are replaced. Line ends are those of :func:`whole_lines`.
     """
     with open_bytes(path) as file:
         head = file.read(size)

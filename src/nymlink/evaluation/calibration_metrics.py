@@ -73,7 +73,10 @@ class Reliability:
 
     @property
     def expected_error(self) -> float:
-        """Expected calibration error: the mean, over :meth:`bins`, of |mean confidence − share of right mentions|.
+        """Expected calibration error: how far confidence is from the share of right mentions.
+
+        It is the mean of |mean confidence − share of right mentions| over :meth:`bins`, weighted by the size of
+        the bins.
 
         Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (AAAI 2015).
         """
