@@ -21,22 +21,22 @@ Made = TypeVar("Made")
 More = TypeVarTuple("More")
 
 _LONGEST: Final = 200
-"""Characters of the longest text with a remembered result."""
+"""Length of the longest text whose result is remembered, in characters."""
 
 
 def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
-    """Yield ``map(make, items)``, computed in a thread a few items ahead.
+    """Yield ``map(make, items)``. A thread computes a few items ahead.
 
-    An error is raised at its item; closing the iterator ends the thread. One thread is enough: tokenizers and
-    Arrow release Python's lock. A single item needs no thread.
+    An error is raised when its item is requested. Closing the iterator ends the thread. One thread is enough,
+    because tokenizers and Arrow release Python's lock. A single item is computed without a thread.
 
     Args:
         make: computes an item.
         items: its inputs.
-        ahead: how many items are computed before they are requested.
+        ahead: number of items that are computed before they are requested.
     """
     items = iter(items)
-    # Take two items: the first alone does not show whether there are more.
+    # Take two items, because the first alone does not show whether there are more.
     first = list(islice(items, 2))
     if len(first) < 2:
         yield from map(make, first)
@@ -74,21 +74,22 @@ def remember(size: int) -> Callable[[Callable[[str, Unpack[More]], Made]], Calla
 
 
 def open_session(graph: Path | bytes) -> InferenceSession:
-    """Load a graph (a file or its bytes) to run on the CPU.
+    """Load a graph, given as a file or as its bytes, to run on the CPU.
 
     Raises:
         Exception: the graph cannot be loaded; the runtime's errors have no public base class.
     """
     import onnxruntime
 
-    # If onnxruntime was imported before nymlink, telemetry is on by now. This stops all events but essential ones.
+    # If onnxruntime was imported before nymlink, telemetry is on by now. This call stops all events except
+    # essential ones.
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
-    # No log: errors are raised.
+    # Write no log, because errors are raised.
     options.log_severity_level = 4
-    # 0: one thread per core. The runtime does not read the environment.
+    # 0 means one thread for each core. The runtime itself does not read the environment.
     options.intra_op_num_threads = thread_limit() or 0
-    # Idle threads of the runtime spin by default and take cores from other work.
+    # By default, idle threads of the runtime spin and take cores from other work.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(
         graph,

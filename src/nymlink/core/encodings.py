@@ -1,4 +1,4 @@
-"""Detect the encoding of text, and read UTF-16 (spreadsheets' "Unicode text") as UTF-8."""
+"""Detect the encoding of text, and read UTF-16 (which spreadsheets call "Unicode text") as UTF-8."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ WINDOWS_1252: Final = "Windows-1252"
 _MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LOOKED_AT: Final = 64
 _SHORTEST: Final = 16
-"""Fewest bytes for guessing UTF-16 without a byte order mark."""
+"""Smallest number of bytes from which UTF-16 is guessed without a byte order mark."""
 _FEW, _MANY = 0.05, 0.5
-"""Shares of NUL bytes. Few characters have one in the lower byte; all Latin letters, but not all characters of a
-text, have one in the upper byte.
+"""Shares of NUL bytes: at most ``_FEW`` in the lower bytes, and at least ``_MANY`` in the upper bytes.
+
+In UTF-16, few characters have the lower byte NUL. All Latin letters have the upper byte NUL, but not all
+characters of a text.
 """
 _PIECE_BYTES: Final = 1 << 16
 
 
 def detect_utf16(head: bytes) -> str | None:
-    """Detect UTF-16 by its byte order mark or, in Latin text, by a NUL in most second bytes.
+    """Detect UTF-16 by its byte order mark, or in Latin text because most second bytes are NUL.
 
     Returns:
         The name of the codec; ``None`` if the text is not UTF-16.
@@ -46,7 +48,7 @@ def encoding_of(head: bytes) -> str:
     if detect_utf16(head) is not None:
         return UTF_16
     try:
-        # The last character may be incomplete.
+        # An incremental decoder accepts an incomplete last character.
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         return WINDOWS_1252
@@ -59,7 +61,10 @@ def describe_utf16(head: bytes) -> str:
 
 
 def as_utf8(file: IO[bytes], path: Path, problems: Problems) -> IO[bytes]:
-    """Return an unread file, or, for UTF-16, a file with its text in UTF-8, and report the conversion.
+    """Return a file whose text is UTF-8.
+
+    For UTF-16, this is a new file with the converted text, and the conversion is reported. Any other unread file
+    is returned as it is.
 
     Invalid UTF-16 (half a character) becomes U+FFFD.
     """
@@ -72,7 +77,7 @@ def as_utf8(file: IO[bytes], path: Path, problems: Problems) -> IO[bytes]:
 
 
 def peek(file: IO[bytes]) -> bytes:
-    """Return the first bytes of a file without consuming them: a pipe cannot seek."""
+    """Return the first bytes of a file without consuming them. This works even for a pipe, which cannot seek."""
     if isinstance(file, io.BytesIO):
         return file.getvalue()[file.tell() :][:_LOOKED_AT]
     if not isinstance(file, (io.BufferedReader, gzip.GzipFile)):
@@ -85,7 +90,7 @@ class _InUtf8(io.RawIOBase):
 
     Args:
         file: the file.
-        encoding: ``"utf-16"`` with a byte order mark, else with the byte order in the name.
+        encoding: ``"utf-16"`` if the file has a byte order mark, otherwise a name with the byte order.
     """
 
     def __init__(self, file: IO[bytes], encoding: str) -> None:

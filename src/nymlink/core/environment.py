@@ -1,4 +1,4 @@
-"""Settings from the environment: the cache folder, the number of threads, and no telemetry.
+"""Settings from the environment: the cache folder, the number of threads, and telemetry, which is turned off.
 
 Libraries read the environment when they are imported, so :mod:`nymlink` imports this module before them.
 """
@@ -15,14 +15,14 @@ import psutil
 from platformdirs import user_cache_path
 
 VARIABLE: Final = "NYMLINK_CACHE"
-"""Environment variable for another cache folder."""
+"""Environment variable that names another cache folder."""
 
 CACHE_HINT: Final = f"set {VARIABLE} to use another folder as the cache"
-"""Advice in warnings about a cache without write access. This is no error: the data are computed again."""
+"""Advice in warnings about a cache that cannot be written. This is no error: the data are computed again."""
 
 
 def user_cache() -> Path:
-    """Return ``$NYMLINK_CACHE``, or else the system's cache folder for this user."""
+    """Return the cache folder: ``$NYMLINK_CACHE``, or if it is not set the system's cache folder for this user."""
     folder = Path(os.environ.get(VARIABLE) or user_cache_path("nymlink"))
     # Without a home directory, the path begins with "~".
     with contextlib.suppress(RuntimeError):
@@ -36,8 +36,9 @@ def vector_cache() -> Path:
 
 
 _LIMIT: Final = "OMP_NUM_THREADS"
-"""Environment variable for the threads of each process; programs that start several processes (Ray, torchrun) set
-it.
+"""Environment variable for the number of threads of a process.
+
+Programs that start several processes (Ray, torchrun) set it.
 """
 
 
@@ -49,13 +50,13 @@ def usable_cores() -> int:
 
 
 def thread_limit() -> int | None:
-    """Return the number of threads that the environment asks for; ``None`` if it does not."""
+    """Return the number of threads that the environment asks for; ``None`` if it asks for none."""
     told = os.environ.get(_LIMIT, "")
     return int(told) if told.isdecimal() and int(told) > 0 else None
 
 
 def compute_threads() -> int:
-    """Return the number of threads to compute with: as the environment asks, else one per core."""
+    """Return the number of threads to compute with: the number in the environment, otherwise one for each core."""
     return thread_limit() or usable_cores()
 
 
@@ -66,12 +67,12 @@ VARIABLES: Final[Mapping[str, str]] = {
 }
 """Environment variables that turn telemetry off, with their values.
 
-Without them, ONNX Runtime stores an identifier of the machine in the user's cache and sends it with a description
-of the machine; huggingface_hub and transformers name the program and the installed packages in requests for a
-model; Ray sends a description of the cluster and of the libraries every hour.
+Without them, ONNX Runtime stores an identifier of the machine in the user's cache, and sends it with a description
+of the machine. When huggingface_hub and transformers request a model, they name the program and the installed
+packages. Ray sends a description of the cluster and of the libraries every hour.
 """
 
 
 def disable_telemetry() -> None:
-    """Turn telemetry off in this process and its child processes, overriding the environment."""
+    """Turn telemetry off in this process and its child processes, whatever the environment says."""
     os.environ.update(VARIABLES)

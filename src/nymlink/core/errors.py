@@ -1,7 +1,7 @@
-"""The exception family: every deliberate error of nymlink derives from :class:`NymlinkError`.
+"""The exceptions of nymlink. Every deliberate error derives from :class:`NymlinkError`.
 
-A message says what was wrong, where, and what to do. The command line prints the message and exits with status 2,
-without a traceback. Control characters quoted from files are escaped.
+A message says what was wrong, where, and what to do. The command line prints the message without a traceback, and
+exits with status 2. If a message quotes a file, control characters are escaped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from nymlink.core.terminal import escape_controls
 
 
 class NymlinkError(Exception):
-    """Base of all deliberate errors.
+    """Base class of all deliberate errors.
 
     Args:
         message: what was wrong, and what to do.
@@ -40,7 +40,7 @@ class UnknownFormatError(InputError):
 class StoreError(NymlinkError):
     """A directory of nymlink (vocabulary, index, encoder …) is missing, damaged, or of another version.
 
-    Also raised if a server has other vectors than the index, or refuses.
+    It is also raised if a server has other vectors than the index, or refuses a request.
     """
 
 
@@ -57,14 +57,14 @@ class UnknownNameError(NymlinkError):
 
 
 class MissingExtraError(NymlinkError):
-    """An optional dependency is not installed; the message gives the exact pip command."""
+    """An optional dependency is not installed. The message gives the exact pip command."""
 
     def __init__(self, extra: str, *, purpose: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install 'nymlink[{extra}]'")
         self._arguments = (extra, purpose)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Processes exchange errors by pickle, which by default passes only the message.
+        # Processes exchange errors by pickle. By default, pickle passes only the message to the constructor.
         return _missing_extra, self._arguments
 
 

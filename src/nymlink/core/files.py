@@ -1,4 +1,4 @@
-"""Text from files, plain or compressed, within limits."""
+"""Read text from plain or compressed files, with a limit on the length of lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.terminal import open_raw
 
 MAX_LINE: Final = 4 << 20
-"""The most bytes in a line. Without a limit, a file without line ends would fill the memory."""
+"""Most bytes in a line. Without a limit, a file without line ends would fill the memory."""
 LINE_TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB, which is the limit: divide it"
 
 _MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -40,14 +40,15 @@ _PART: Final = re.compile(r"(.*\.xls[xm])#(.+)", re.IGNORECASE | re.DOTALL)
 
 @contextlib.contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a plain or gzip-compressed file; compression is detected from the content, not the name.
+    """Open a plain or gzip-compressed file. Compression is detected from the content, not from the name.
 
     Raises:
-        InputError: the file is missing, is a directory, may not be read, is compressed in another way, its
-            compression is damaged, or it is what a download gave instead of the file: an HTML page, a pointer.
+        InputError: the file is missing, is a directory, may not be read, is compressed in another way, or its
+            compression is damaged; or a download gave something else instead of the file, such as an HTML page or
+            a pointer.
     """
     with open_buffered(path) as raw:
-        # Peek instead of seek: a pipe cannot seek.
+        # Peek instead of seek, because a pipe cannot seek.
         head = raw.peek(_SIGN_BYTES)[:_SIGN_BYTES]
         if head.startswith(_OLD_OFFICE_MAGIC):
             raise InputError(
@@ -72,7 +73,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
                 path=path,
             )
         compressed = head.startswith(_GZIP_MAGIC)
-        # Catch only errors of decompression: others come from the caller's code in the with block.
+        # Catch only errors of decompression. Other errors come from the caller's code in the with block.
         try:
             yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if compressed else raw
         except EOFError as error:
@@ -82,16 +83,18 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 def split_part(path: Path) -> tuple[Path, str]:
-    """Divide a path such as ``visits.xlsx#Sheet2`` into the file and the part; the part is empty for a whole file.
+    """Divide a path such as ``visits.xlsx#Sheet2`` into the file and the part.
 
-    A file whose own name has this form is a whole file.
+    For a whole file, the part is empty.
+
+    An existing file whose own name has this form is a whole file.
     """
     match = _PART.fullmatch(path.name)
     return (path, "") if match is None or path.exists() else (path.with_name(match[1]), match[2])
 
 
 def open_buffered(path: Path) -> io.BufferedReader:
-    """Open a file for reading its bytes as they are; of a part (:func:`split_part`) the whole file.
+    """Open a file for reading its bytes as they are. For a part (:func:`split_part`), open the whole file.
 
     Raises:
         InputError: the file is missing, is a directory, or may not be read.
@@ -107,10 +110,10 @@ def open_buffered(path: Path) -> io.BufferedReader:
 
 
 def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
-    """Return the first ``size`` bytes of a plain or gzip file as text, to recognise its format.
+    """Return the first ``size`` bytes of a plain or gzip file as text, from which its format can be recognised.
 
-    Leading blocks of blank lines are skipped. Bytes outside UTF-8 are replaced; UTF-16 is decoded. Line ends are
-    those of :func:`whole_lines`.
+    White space at the beginning does not count for ``size``, and blocks of nothing but white space are skipped.
+    UTF-16 is decoded, and bytes that are not UTF-8 are replaced. Line ends are those of :func:`whole_lines`.
     """
     with open_bytes(path) as file:
         head = file.read(size)
@@ -126,8 +129,8 @@ def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """Yield ``(line number, line without its end)`` of a plain or gzip text file.
 
-    Line ends are those of :func:`whole_lines`; carriage returns before a line feed are dropped. UTF-16, and
-    Windows-1252 in lines that are not UTF-8, are decoded and reported as repaired. A line of more than
+    Line ends are those of :func:`whole_lines`; a carriage return before a line feed is removed. UTF-16 is decoded.
+    A line that is not UTF-8 is decoded as Windows-1252. Both are reported as repaired. A line of more than
     :data:`MAX_LINE` bytes is rejected.
 
     Raises:
@@ -140,9 +143,9 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
 
 @contextlib.contextmanager
 def open_lines(path: Path, problems: Problems) -> Iterator[IO[bytes]]:
-    """Open a plain or gzip text file as UTF-8 bytes without a mark, with line feeds as line ends.
+    """Open a plain or gzip text file as UTF-8 bytes without a byte order mark, with line feeds as line ends.
 
-    UTF-16 and carriage returns as line ends are converted during reading; the file cannot seek.
+    UTF-16 is converted during reading, and so are carriage returns that are line ends. The file cannot seek.
 
     Raises:
         InputError: see :func:`open_bytes`.
@@ -172,9 +175,11 @@ class _ReturnsAsFeeds(io.RawIOBase):
 
 
 def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[list[tuple[int, str]]]:
-    """Yield the lines of an open file like :func:`read_lines`, in non-empty batches of the lines available now.
+    """Yield the lines of an open file like :func:`read_lines`, in batches.
 
-    A slow pipe yields its lines as they arrive, a file some tens of kilobytes at a time.
+    A batch has all lines that are available now, at least one.
+
+    A slow pipe yields its lines as they arrive. A file yields some tens of kilobytes at a time.
     """
     for lines in _numbered(whole_lines(_available_chunks(as_utf8(file, path, problems)))):
         if batch := list(_decoded(lines, path, problems)):
@@ -187,11 +192,11 @@ def has_bom(file: IO[bytes]) -> bool:
 
 
 def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Regroup the bytes of a text file into blocks of whole lines, without its byte order mark.
+    """Regroup the bytes of a text file into blocks of whole lines. The byte order mark is removed.
 
     Lines end at line feeds. If the beginning of the file has carriage returns and no line feed (classic
-    Macintosh), its carriage returns are replaced by line feeds. A line of more than :data:`MAX_LINE` bytes is cut,
-    but stays longer than the limit, so that it is recognised.
+    Macintosh), its carriage returns are replaced by line feeds. A line of more than :data:`MAX_LINE` bytes is cut.
+    It stays longer than the limit, so that the caller recognises it.
 
     Args:
         chunks: the bytes of the file in pieces of any size.
@@ -213,7 +218,7 @@ def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Replace carriage returns by line feeds if lines end at carriage returns alone."""
+    """If lines end with a carriage return and no line feed, replace the carriage returns by line feeds."""
     chunks = iter(chunks)
     head = b""
     # Wait only for the first line, so that a slow pipe yields its lines as they arrive.
@@ -228,7 +233,10 @@ def _with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _ends_at_returns(head: bytes) -> bool:
-    """Whether lines end at carriage returns alone. A final one does not count: a line feed may follow."""
+    """Whether lines end with a carriage return and no line feed.
+
+    A carriage return at the very end does not count, because a line feed may follow.
+    """
     return b"\r" in head[:-1] and b"\n" not in head
 
 
@@ -253,7 +261,7 @@ def _decoded(lines: Iterable[tuple[int, bytes]], path: Path, problems: Problems)
 
 
 def decoded_name(path: Path) -> str:
-    """Return the name of a file in printable form: bytes outside UTF-8 are replaced."""
+    """Return the name of a file in printable form. Bytes that are not UTF-8 are replaced."""
     return os.fsencode(path.name).decode("utf-8", errors="replace")
 
 
@@ -269,9 +277,9 @@ _FIRST_OF_A_CHARACTER: Final = 0xC0
 
 
 def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
-    """Yield the text of a plain or gzip file, some hundred kilobytes at a time, cut at line ends if there are any.
+    """Yield the text of a plain or gzip file in blocks of some hundred kilobytes, cut at line ends if possible.
 
-    UTF-16, and Windows-1252 in lines that are not UTF-8, are decoded and reported as repaired.
+    UTF-16 is decoded. A line that is not UTF-8 is decoded as Windows-1252. Both are reported as repaired.
 
     Raises:
         InputError: see :func:`nymlink.core.files.open_bytes`.
@@ -295,7 +303,8 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
         block = carried + block + file.readline(_LINE_BYTES)
         carried = b""
         if not block.endswith(b"\n"):
-            # A line of a megabyte may be cut within a character; its first bytes then move to the next block.
+            # A line of a megabyte may be cut within a character. The first bytes of the character then move to the
+            # next block.
             for place in range(len(block) - 1, max(len(block) - 4, 0), -1):
                 if block[place] >= _FIRST_OF_A_CHARACTER:
                     block, carried = block[:place], block[place:]
@@ -306,7 +315,7 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def decode_line(raw: bytes, path: Path, number: int, problems: Problems) -> str:
-    """Decode a line: as UTF-8, else as Windows-1252, which is reported."""
+    """Decode a line as UTF-8. If that fails, decode it as Windows-1252, and report this."""
     line, mended = decode_bytes(raw)
     if mended is not None:
         problems.repair(path, number, mended)
@@ -314,7 +323,11 @@ def decode_line(raw: bytes, path: Path, number: int, problems: Problems) -> str:
 
 
 def decode_bytes(raw: bytes) -> tuple[str, str | None]:
-    """Decode bytes as UTF-8, else as Windows-1252; say what was mended, ``None`` for nothing."""
+    """Decode bytes as UTF-8, or if that fails as Windows-1252.
+
+    Returns:
+        The text, and what was repaired; ``None`` if nothing was.
+    """
     try:
         return raw.decode("utf-8"), None
     except UnicodeDecodeError:

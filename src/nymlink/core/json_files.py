@@ -1,6 +1,6 @@
-"""Checked JSON from files: objects, whole files too large for memory, and lines.
+"""Read JSON from files and check it: members of objects, whole files of limited size, and lines.
 
-Functions on values raise ``ValueError``; the caller opened the file and adds its name to the message.
+Functions on values raise ``ValueError``. Their caller has opened the file, and adds its name to the message.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST: Final = 200
 
 
 def member(value: Any, key: str, kind: type[T]) -> T:
-    """Return a member of a JSON object, checked to be of type ``kind``.
+    """Return a member of a JSON object, after checking that it has the type ``kind``.
 
     Raises:
         ValueError: ``value`` is not an object, or has no such member of that type.
@@ -42,7 +42,7 @@ def member(value: Any, key: str, kind: type[T]) -> T:
 
 
 def to_dataclass(cls: type[T], value: Any) -> T:
-    """Build an instance of a dataclass from a JSON object of its fields.
+    """Make an instance of a dataclass from a JSON object whose members are the fields.
 
     Raises:
         ValueError: ``value`` is not an object, its members are not the fields of the class, or one is not of the
@@ -61,11 +61,11 @@ def to_dataclass(cls: type[T], value: Any) -> T:
 
 
 def _fits(value: Any, declared: str) -> bool:
-    """Whether a value has the declared type of its field; types outside JSON are not checked."""
+    """Whether a value has the type that its field declares. Types that JSON does not have are not checked."""
     names = declared.split(" | ")
     if not _SIMPLE.keys() >= set(names):
         return True
-    # In Python, True is a number; in JSON it is not.
+    # In Python, True is also a number. In JSON it is not.
     return any(isinstance(value, _SIMPLE[name]) and (type(value) is not bool or name == "bool") for name in names)
 
 
@@ -79,7 +79,7 @@ def _shown(value: Any) -> str:
 
 
 _MAX_BYTES: Final = 512 << 20
-"""Most bytes of a file: parsed JSON takes some ten times as much memory."""
+"""Most bytes of a file. Parsed JSON takes some ten times as much memory."""
 _PIECE_BYTES: Final = 1 << 20
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
@@ -90,16 +90,16 @@ _ESCAPE: Final = re.compile(
 def read_json(path: Path, problems: Problems, *, instead: str) -> Any:
     """Parse a plain or gzip JSON file.
 
-    Lines that are not UTF-8 are read as Windows-1252, and halves of surrogate pairs are replaced; both are
+    Lines that are not UTF-8 are read as Windows-1252, and halves of surrogate pairs are replaced. Both are
     reported.
 
     Args:
         path: the file.
         problems: receives the reports.
-        instead: advice in the error for files that are too large.
+        instead: advice for the error about a file that is too large: what to do instead.
 
     Raises:
-        InputError: the file is empty, no JSON, nested too deep, or of more than 512 MB; see also
+        InputError: the file is empty, is not JSON, is nested too deep, or has more than 512 MB; see also
             :func:`nymlink.core.files.open_bytes`.
     """
     _check_size(path, instead)
@@ -128,7 +128,7 @@ def _check_size(path: Path, instead: str) -> None:
 
 
 def _whole_characters(text: str, path: Path, problems: Problems) -> str:
-    """Replace escapes of half a surrogate pair: valid in JSON, but not in Unicode text."""
+    """Replace escapes of half a surrogate pair, which are valid in JSON but not in Unicode text."""
     line, counted = 1, 0
 
     def replacement(match: re.Match[str]) -> str:
@@ -144,7 +144,7 @@ def _whole_characters(text: str, path: Path, problems: Problems) -> str:
 
 
 def read_json_objects(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and object of each line with a JSON object.
+    """Yield the line number and the object of each line that is a JSON object.
 
     Raises:
         InputError: see :func:`nymlink.core.files.read_lines`.
@@ -160,18 +160,21 @@ def read_json_objects(path: Path, problems: Problems) -> Iterator[tuple[int, dic
 
 
 def read_json_records(path: Path, problems: Problems, *, instead: str) -> Iterator[tuple[int | None, Any]]:
-    """Yield the JSON values of a file: one per line with its line number, or the whole file as one value.
+    """Yield the JSON values of a file with their line numbers.
+
+    If the first line is a JSON object, each line is a value. Otherwise the whole file is one value, with ``None``
+    instead of a line number.
 
     Args:
         path: the file.
         problems: receives unreadable lines.
-        instead: advice in the error for files that are too large.
+        instead: advice for the error about a file that is too large: what to do instead.
 
     Raises:
         InputError: see :func:`nymlink.core.json_files.read_json`.
     """
     with open_bytes(path) as file:
-        # Its problems are reported when it is read.
+        # Do not report problems now: they are reported when the file is read.
         text = as_utf8(file, path, Problems())
         lead = text.readline(MAX_LINE)
         while lead.isspace():
@@ -185,7 +188,7 @@ def read_json_records(path: Path, problems: Problems, *, instead: str) -> Iterat
 def _parse(line: str) -> Any:
     try:
         value = json.loads(line)
-        # An escaped lone surrogate cannot be written to a file, so it is refused here.
+        # Refuse an escaped lone surrogate here, because it could not be written to a file.
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None

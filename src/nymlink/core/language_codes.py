@@ -18,7 +18,7 @@ _CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 
 @lru_cache(maxsize=1024)
 def normalise_language(code: str) -> str | None:
-    """Write a language code as BCP 47 does: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
+    """Write a language code as in BCP 47: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
 
     A code of three letters (ISO 639-2 or 639-3) becomes the code of two letters, if there is one: ``fre`` and
     ``fra`` → ``fr``, ``ger-AT`` → ``de-AT``.
@@ -39,7 +39,7 @@ def language_of(code: str | None) -> str | None:
     """Normalise the code of a language that a user asks for; ``None`` if the language is unknown.
 
     Raises:
-        InputError: this is not a language code.
+        InputError: ``code`` is not a language code.
     """
     if code is None or code == UNKNOWN_LANGUAGE:
         return None

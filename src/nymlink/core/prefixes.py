@@ -1,8 +1,8 @@
-"""Prefixes of ids and the namespaces that they stand for: ``MONDO:1`` and ``http://purl.obolibrary.org/obo/MONDO_1``.
+"""Prefixes of ids (``MONDO:``) and their namespaces (``http://purl.obolibrary.org/obo/MONDO_``).
 
-The shipped map is a copy of Bioregistry's (https://bioregistry.io, CC0), made by ``recipes/prefixes.py``. An IRI
-in a namespace that nothing declares stays an IRI: two namespaces never share a prefix. ``http`` and ``https`` are
-the same in namespaces.
+nymlink ships a map of prefixes, which ``recipes/prefixes.py`` makes from Bioregistry (https://bioregistry.io,
+CC0). An IRI in a namespace that nothing declares stays an IRI, because two namespaces never share a prefix. In
+namespaces, ``http`` and ``https`` count as the same.
 """
 
 from __future__ import annotations
@@ -31,12 +31,16 @@ _RESOLVER: Final = re.compile(
 _SCHEME: Final = re.compile(r"https?://")
 _LOCAL: Final = re.compile(r"[^\s/#?]+")
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
-# Serialisers number the prefixes that they invent; another release has other numbers.
+# Serialisers invent prefixes with numbers ("ns1"). Another release of a file has other numbers, so these prefixes
+# do not count.
 _INVENTED: Final = re.compile(r"(?:ns|j\.|terms|p)\d+")
-# Phenotypic series, written with the prefix of OMIM.
+# Ids of phenotypic series, which are sometimes written with the prefix of OMIM.
 _SERIES: Final = re.compile(r"PS\d+")
 UNKNOWN: Final = "urn:x-nymlink:"
-"""Beginning of names, not addresses, that stand for the namespace of a prefix where a format requires one."""
+"""Beginning of the names that stand for the namespace of an unknown prefix where a format requires a namespace.
+
+They are not addresses.
+"""
 
 
 class Prefix(NamedTuple):
@@ -47,13 +51,14 @@ class Prefix(NamedTuple):
 
 
 class _Shipped(NamedTuple):
-    """The shipped map.
+    """The map of prefixes that nymlink ships.
 
     Attributes:
         spellings: spelling of a prefix, in small letters → the prefix.
-        namespaces: all namespaces, without schemes, sorted.
+        namespaces: all namespaces without their schemes, sorted.
         owners: the prefix of each namespace.
-        parents: place of the longest other namespace with which each begins; -1 for none.
+        parents: for each namespace, the place of the longest other namespace with which it begins; -1 if there is
+            none.
     """
 
     spellings: dict[str, Prefix]
@@ -62,7 +67,7 @@ class _Shipped(NamedTuple):
     parents: list[int]
 
     def find(self, iri: str) -> tuple[Prefix, str] | None:
-        """Find the prefix and the local part of an IRI in the longest namespace."""
+        """Find the longest namespace of an IRI, and return its prefix and the rest of the IRI."""
         iri = bare(iri)
         place = bisect_right(self.namespaces, iri) - 1
         while place >= 0 and not iri.startswith(self.namespaces[place]):
@@ -90,7 +95,7 @@ def _shipped() -> _Shipped:
 
 
 def bare(iri: str) -> str:
-    """Drop the scheme of an IRI, if it is http or https."""
+    """Remove the scheme of an IRI, if it is http or https."""
     return _SCHEME.sub("", iri, count=1)
 
 
@@ -105,13 +110,15 @@ def known(name: str) -> Prefix | None:
 
 
 def common_name(name: str) -> str:
-    """Return what all spellings of a prefix have in common: ``"SCTID"`` → ``"snomedct"``."""
+    """Return the name that all spellings of a prefix share, in small letters: ``"SCTID"`` → ``"snomedct"``."""
     prefix = known(name)
     return (name if prefix is None else prefix.name).casefold()
 
 
 def split(identifier: str) -> tuple[str, str]:
-    """Divide a CURIE into its prefix, in the spelling of the shipped map, and the rest; ``""`` without a prefix.
+    """Divide a CURIE into its prefix, in the spelling of the shipped map, and the rest.
+
+    Without a prefix, the first part is ``""``.
 
     >>> split("sctid:22298006")
     ('SNOMEDCT', '22298006')
@@ -130,7 +137,7 @@ def split(identifier: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1 << 16)
 def contract(identifier: str) -> str:
-    """Write an IRI in a namespace of the shipped map as a CURIE; any other id is returned unchanged.
+    """Write an IRI in a namespace of the shipped map as a CURIE. Any other id is returned unchanged.
 
     >>> contract("http://snomed.info/id/22298006")
     'SNOMEDCT:22298006'
@@ -156,7 +163,7 @@ class CodeSystem(NamedTuple):
     Attributes:
         prefix: prefix of the ids of its codes.
         uri: its URI.
-        is_in_code: whether its codes include the prefix ("HP:0001250").
+        is_in_code: whether the codes contain the prefix ("HP:0001250").
     """
 
     prefix: str
@@ -166,7 +173,7 @@ class CodeSystem(NamedTuple):
 
 @cache
 def code_systems() -> tuple[CodeSystem, ...]:
-    """List the code systems of FHIR; of several prefixes of one system, the usual one comes first."""
+    """List the code systems of FHIR. If a system has several prefixes, the usual one comes first."""
     rows = (line.split("\t") for line in _SYSTEMS.read_text(encoding="utf-8").splitlines()[1:])
     return tuple(CodeSystem(prefix, uri, code == "curie") for prefix, uri, code, _ in rows)
 
@@ -177,7 +184,7 @@ def _system_prefixes() -> dict[str, str]:
 
 
 def divide(iri: str) -> tuple[str, str]:
-    """Divide an IRI after the last ``/`` or ``#`` that something follows.
+    """Divide an IRI after the last ``/``, ``#`` or ``:`` that is not at its end.
 
     >>> divide("http://example.org/other/c_1")
     ('http://example.org/other/', 'c_1')
@@ -187,13 +194,14 @@ def divide(iri: str) -> tuple[str, str]:
 
 
 class Prefixes:
-    """The shipped map with the prefixes that a user and the file at hand declare.
+    """The shipped map, together with the prefixes that a user declares and those that the present file declares.
 
-    A declared prefix counts only if nothing else has its name, in any spelling, and nothing else its namespace. An
-    id with a prefix that stands for something else is written as an IRI, and named in :attr:`conflicts`.
+    A declared prefix counts only if no other prefix has its name, in any spelling, or its namespace. If a file
+    uses a prefix that stands for another namespace elsewhere, ids with it are written as IRIs, and the prefix is
+    named in :attr:`conflicts`.
 
     Args:
-        given: prefixes of the user, which go before the shipped map.
+        given: prefix → namespace, as the user declares them. They have precedence over the shipped map.
 
     Attributes:
         conflicts: prefix → what is wrong with its declaration, if ids with it occurred.
@@ -213,7 +221,10 @@ class Prefixes:
 
     @classmethod
     def recorded(cls, declared: Mapping[str, str]) -> Prefixes:
-        """Return the map of a vocabulary, whose prefixes count even if a later shipped map has others."""
+        """Return the map with the prefixes that a vocabulary has recorded.
+
+        They count even if a later shipped map has other prefixes.
+        """
         prefixes = cls()
         prefixes._given = [Prefix(name, namespace) for name, namespace in declared.items()]
         prefixes._own = {prefix.name.casefold(): prefix for prefix in prefixes._given}
@@ -233,11 +244,11 @@ class Prefixes:
             self._given.append(self._own[name.casefold()])
 
     def declare(self, name: str, namespace: str) -> None:
-        """Add a prefix that a file states; the first namespace of a name counts."""
+        """Add a prefix that a file declares. If a file declares a name twice, the first namespace counts."""
         if not _NAME.fullmatch(name) or not is_iri(namespace) or namespace.startswith(UNKNOWN):
             return
         if bare(namespace) == bare(OBO):
-            # That of all PURLs is the namespace of no ontology.
+            # The common namespace of all PURLs is not the namespace of an ontology.
             return
         self._stated.setdefault(name.casefold(), Prefix(name, namespace))
         shipped = _shipped().find(namespace)
@@ -246,7 +257,7 @@ class Prefixes:
             self._own.setdefault(name.casefold(), Prefix(name, namespace))
 
     def contract(self, identifier: str) -> str:
-        """Write an IRI in a known namespace as a CURIE; any other id is returned unchanged."""
+        """Write an IRI in a known namespace as a CURIE. Any other id is returned unchanged."""
         if "://" not in identifier:
             return identifier
         for prefix in self._given:
@@ -255,7 +266,7 @@ class Prefixes:
         if (curie := contract(identifier)) != identifier:
             return curie
         if match := _PURL.fullmatch(identifier):
-            # An undeclared prefix of OBO stands for its PURL.
+            # An OBO prefix that nothing declares stands for its PURL.
             own = self._own.setdefault(
                 match["prefix"].casefold(), Prefix(match["prefix"], f"{OBO}{match['prefix']}_")
             )
@@ -265,7 +276,7 @@ class Prefixes:
         return next(filter(None, found), None) or self._keep(identifier)
 
     def read(self, identifier: str) -> str:
-        """Write an id of the file in the common spelling: an IRI or a CURIE with the prefixes of the file."""
+        """Write an id of the file (an IRI, or a CURIE with a prefix of the file) in the common spelling."""
         name, colon, local = identifier.partition(":")
         stated = self._stated.get(name.casefold()) if colon and not local.startswith("//") else None
         if stated is None:
@@ -297,7 +308,7 @@ class Prefixes:
         return code if not prefix or code.startswith(f"{prefix}:") else f"{prefix}:{code}"
 
     def expand(self, identifier: str) -> str | None:
-        """Write the IRI of an id; ``None`` if nothing is known about its prefix.
+        """Return the IRI of an id; ``None`` if its prefix is unknown.
 
         >>> Prefixes().expand("MESH:D009203")
         'http://id.nlm.nih.gov/mesh/D009203'
@@ -316,13 +327,13 @@ class Prefixes:
         return None if prefix is None else prefix.namespace
 
     def report(self, path: Path, problems: Problems) -> None:
-        """Report the declarations of a file that do not count."""
+        """Report the prefixes of a file that do not count, if ids with them occurred."""
         for fault in self.conflicts.values():
             problems.repair(path, None, f"{fault}: ids with it are written as IRIs")
 
     @property
     def used(self) -> Mapping[str, str]:
-        """The declared prefixes of ids so far that the shipped map lacks, and their namespaces."""
+        """Prefix → namespace, for declared prefixes that occurred in ids and are not in the shipped map."""
         return MappingProxyType(self._used)
 
     def _contract(self, iri: str, prefix: Prefix) -> str | None:
@@ -333,14 +344,17 @@ class Prefixes:
         return f"{prefix.name}:{whole[len(namespace) :]}"
 
     def _keep(self, iri: str) -> str:
-        """Name the prefix of the file with which this IRI would have been a CURIE."""
+        """Return an IRI unchanged.
+
+        If a prefix of the file would fit but does not count, note this in ``conflicts``.
+        """
         for name, namespace in self._stated.values():
             if iri.startswith(namespace) and (fault := self._fault(name)):
                 self.conflicts[name] = fault
         return iri
 
     def _fault(self, name: str) -> str | None:
-        """Tell why a stated prefix does not count; ``None`` if it does."""
+        """Say why a prefix of the file does not count; ``None`` if it counts."""
         stated = self._stated[name.casefold()].namespace
         other = known(name) or self._own.get(name.casefold())
         found = _shipped().find(stated)
@@ -351,7 +365,7 @@ class Prefixes:
 
 
 def read_curie_map(lines: Iterable[str]) -> dict[str, str]:
-    """Read the prefixes of an SSSOM file and their namespaces, from the lines of metadata (``#``) at its start."""
+    """Read prefixes and their namespaces from the lines of metadata (``#``) at the start of an SSSOM file."""
     found: dict[str, str] = {}
     inside = False
     for line in lines:

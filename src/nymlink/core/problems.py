@@ -1,4 +1,4 @@
-"""Problems of input: collected, counted, reported."""
+"""Collect, count and report problems of the input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Problem:
         path: the file.
         line: 1-based line number, or ``None`` if there are no lines.
         message: what is wrong.
-        rejected: whether the input was left out (``False``: repaired and kept).
+        rejected: whether the input was left out. ``False`` means that it was repaired and kept.
         outcome: what happened to the input, in a word or two.
     """
 
@@ -42,15 +42,15 @@ class Problem:
 
 
 class Problems:
-    """A collector of problems: counts all of them and stores the first ``keep``.
+    """A collector of problems. It counts all problems, and stores the first ``keep``.
 
     Args:
         keep: number of stored problems.
         on_problem: called with each problem when it is reported, for instance to print it.
 
     Attributes:
-        rejected: number of problems with input left out.
-        repaired: number of problems with input repaired and kept.
+        rejected: number of problems because of which input was left out.
+        repaired: number of problems that were repaired, so that the input was kept.
         first: the first ``keep`` problems.
         last: the latest problem.
     """
@@ -76,7 +76,10 @@ class Problems:
         self._add(Problem(fspath(path), line, message, False, "kept"))
 
     def named(self, path: str | PathLike[str]) -> Problems:
-        """Return a collector that reports to this one, under another path: that of the file a copy was made of."""
+        """Return a collector that reports to this collector under another path.
+
+        This is for reading a copy: the path is that of the original file.
+        """
 
         def report(problem: Problem) -> None:
             if problem.rejected:
@@ -95,7 +98,7 @@ class Problems:
 
     @property
     def count(self) -> int:
-        """Number of problems, rejected and repaired."""
+        """Number of all problems, rejected and repaired."""
         return self.rejected + self.repaired
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,7 +110,7 @@ class Problems:
 
 
 class CollectedCounts(ABC):
-    """Base of counts for a warning. A block around many calls replaces their warnings by one."""
+    """Base class of counts that end in a warning. A block around many calls replaces their warnings by one."""
 
     __slots__ = ()
 
@@ -117,11 +120,14 @@ class CollectedCounts(ABC):
 
     @abstractmethod
     def _message(self) -> str | None:
-        """Word the warning; ``None`` for no warning."""
+        """Return the text of the warning; ``None`` if no warning is needed."""
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Add up the counts of the calls in this block, in its context, for a single warning."""
+        """Add up the counts of all calls within the block, for a single warning.
+
+        Calls in another context, such as another thread, are not included.
+        """
         token = _COLLECTING.set(MappingProxyType({**_COLLECTING.get(), type(self): self}))
         try:
             yield
@@ -129,10 +135,10 @@ class CollectedCounts(ABC):
             _COLLECTING.reset(token)
 
     def warn(self, *, stacklevel: int) -> None:
-        """Warn if necessary, or leave the warning to the surrounding block.
+        """Warn if necessary. Within a :meth:`collected` block, leave the warning to the block.
 
         Args:
-            stacklevel: the line that the warning names: 1 for the caller's, 2 for its caller's.
+            stacklevel: whose line the warning names: 1 for the caller, 2 for the caller of the caller.
         """
         collecting = _COLLECTING.get().get(type(self))
         if collecting is not None:
@@ -144,4 +150,4 @@ class CollectedCounts(ABC):
 _COLLECTING: Final[ContextVar[Mapping[type[CollectedCounts], CollectedCounts]]] = ContextVar(
     "collected counts", default=MappingProxyType({})
 )
-"""Counts of the surrounding blocks, by class."""
+"""Class → counts of the surrounding block."""

@@ -1,6 +1,7 @@
 """Registries of plug-ins and file formats.
 
-A package adds a part by declaring an entry point in the group, for example in its ``pyproject.toml``::
+A package adds a plug-in by declaring an entry point in the registry's group, for example in its
+``pyproject.toml``::
 
     [project.entry-points."nymlink.vocabulary_readers"]
     myformat = "mypackage.myformat:READER"
@@ -24,7 +25,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named plug-ins of one kind, imported when first requested.
+    """Named plug-ins of one kind. A plug-in is imported when it is first requested.
 
     Args:
         group: the entry-point group, ``nymlink.<something>``.
@@ -47,7 +48,7 @@ class Registry(Generic[T]):
         """Import and return the entry called ``name``.
 
         Raises:
-            UnknownNameError: there is no such entry; the message lists the known ones.
+            UnknownNameError: there is no such entry. The message lists the known entries.
             NymlinkError: the entry cannot be imported.
         """
         if name not in self._entries:
@@ -65,7 +66,7 @@ class Registry(Generic[T]):
             ) from error
 
     def __iter__(self) -> Iterator[tuple[str, T]]:
-        """Yield all entries that load, and warn once of each that does not."""
+        """Yield all entries that load. For each entry that does not, warn once."""
         for name in self._entries:
             if name in self._broken:
                 continue
@@ -79,19 +80,20 @@ class Registry(Generic[T]):
 Read = TypeVar("Read")
 
 
-@dataclass(frozen=True)  # no slots: typing marks instances of a parametrised generic class
+@dataclass(frozen=True)  # no slots: typing sets an attribute on instances of a parametrised generic class
 class Format(Generic[Read]):
     """A file format and the function that reads it.
 
     Attributes:
-        name: its name, as given to ``--input-format``.
+        name: its name, as a user gives it to ``--input-format``.
         description: one line for the help text.
-        recognises: tells whether a source looks like this format, from its path and the beginning of its text
-            (empty for a directory or a binary file).
+        recognises: function that tells whether a source looks like this format. It is given the path of the source
+            and the beginning of its text, which is empty for a directory or a binary file.
         read: the function that reads it.
         options: names of the reading options of this format.
-        priority: formats of smaller priority are tried first: those with clear signs before catch-alls.
-        is_binary: whether its files are binary; a binary format is recognised by the path alone.
+        priority: formats with a smaller priority are tried first. Formats with clear signs should come before
+            formats that fit almost anything.
+        is_binary: whether its files are binary. A binary format is recognised by the path alone.
     """
 
     name: str
@@ -111,18 +113,20 @@ def find_format(
     otherwise: str | None = None,
     describe: Callable[[Path, str], str | None] = lambda *_: None,
 ) -> Format[Read]:
-    """Return the format called ``name``, or the first, by priority and then name, that recognises the source.
+    """Return the format called ``name``. Without a name, return the first format that recognises the source.
+
+    Formats are tried in the order of priority, then of name.
 
     Args:
         registry: the formats to choose from.
         path: the source.
         name: the name of its format, if known.
         otherwise: the format of files that no format recognises.
-        describe: describes an unrecognised file and what to do with it, from its path and the beginning of its
-            text; ``None`` if it does not know.
+        describe: function that describes an unrecognised file, and says what to do with it. It is given the path
+            and the beginning of the text, and returns ``None`` if it does not know the file.
 
     Raises:
-        InputError: the source is missing or empty or can be read only once, or no format recognises it.
+        InputError: the source is missing or empty, can be read only once (a pipe), or no format recognises it.
         UnknownNameError: there is no format of that name.
     """
     if _is_stream(path):

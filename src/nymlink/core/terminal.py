@@ -1,4 +1,4 @@
-"""Output on terminals: progress, and texts without control characters."""
+"""Output on terminals: progress bars, and texts without control characters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 
-# Control characters except line feed and tab; line and paragraph separators; bidirectional overrides; and lone
-# surrogates, which stand for bytes that are not UTF-8.
+# Matches control characters except line feed and tab; line and paragraph separators; bidirectional overrides; and
+# lone surrogates, which stand for bytes that are not UTF-8.
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -47,7 +47,7 @@ def track(work: Iterable[T], label: str, *, total: int | None = None, shown: boo
         total: the number of items, if ``work`` has no length.
         shown: whether to show the bar if standard error is a terminal.
     """
-    # For tqdm ``None`` means: disabled unless standard error is a terminal.
+    # For tqdm, ``None`` means that the bar is disabled unless standard error is a terminal.
     yield from tqdm(work, label, total=total, disable=None if shown else True, leave=False)
 
 
@@ -58,9 +58,9 @@ _SHOWN: Final = ContextVar("shown", default=False)
 
 @contextlib.contextmanager
 def show_read_progress(*, shown: bool = True) -> Iterator[None]:
-    """Show a progress bar for each file read within the block for more than two seconds.
+    """Within the block, show a progress bar for each file whose reading takes more than two seconds.
 
-    The setting is a context variable, because files are opened deep inside the readers.
+    A context variable holds the setting, because files are opened deep inside the readers.
 
     Args:
         shown: whether to show bars if standard error is a terminal.
@@ -73,7 +73,7 @@ def show_read_progress(*, shown: bool = True) -> Iterator[None]:
 
 
 def open_raw(path: Path) -> io.FileIO:
-    """Open a file for unbuffered reading, with a progress bar within :func:`show_read_progress`.
+    """Open a file for unbuffered reading. Within :func:`show_read_progress`, reading it shows a progress bar.
 
     Raises:
         OSError: it cannot be opened.
@@ -96,7 +96,7 @@ class _ProgressFile(io.FileIO):
         return count
 
     def close(self) -> None:
-        # Also called if opening failed.
+        # This is also called if opening the file failed.
         if hasattr(self, "_bar"):
             self._bar.close()
         super().close()

@@ -1,7 +1,7 @@
-"""Settings as fields of dataclasses, read from TOML files and written to them.
+"""Settings as fields of dataclasses, which are read from TOML files and written to TOML files.
 
-The metadata of a field (:func:`about`) hold its help text. They give the help of the command line and the
-comparison of two trainings.
+The metadata of a field (:func:`about`) has its help text. The help of the command line and the comparison of two
+trainings use the metadata.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    """Convert JSON values to TOML; ``None`` does not exist in TOML and is left out.
+    """Convert JSON values to TOML. ``None``, which TOML does not have, is left out.
 
     Raises:
         MissingExtraError: tomli-w is not installed.
@@ -52,13 +52,13 @@ def to_toml(values: Mapping[str, Any]) -> str:
 
 
 def line_of(key: str, path: Path | None, table: tuple[str, ...] = ()) -> int | None:
-    """Find the line of a key in a TOML file, or the header of the table of that name.
+    """Find the line of a key in a TOML file, or the line of the header if the key is a table.
 
     Args:
         key: the key.
-        path: the file; ``None`` if the values come from no file.
-        table: the names of the tables around the key, from the outermost; ``("stage", "2")`` is the second table
-            of the array ``[[stage]]``.
+        path: the file; ``None`` if the values do not come from a file.
+        table: the names of the tables around the key, from the outermost to the innermost. ``("stage", "2")`` is
+            the second table of the array ``[[stage]]``.
 
     Returns:
         The line number, from 1; ``None`` if it is not found.
@@ -97,10 +97,10 @@ class Setting:
     Attributes:
         name: the key in TOML.
         type: the type of its values.
-        default: the default; :data:`dataclasses.MISSING` for required values.
+        default: the default; :data:`dataclasses.MISSING` if a value is required.
         help: the help text, in lower case and without a full stop.
-        matters: whether another value gives other weights.
-        flag: the command-line option, if it is not the name with hyphens.
+        matters: whether the value affects the trained weights.
+        flag: the command-line option; ``None`` if it is the name with hyphens.
     """
 
     name: str
@@ -117,7 +117,10 @@ def about(help: str, *, matters: bool = True, flag: str | None = None) -> dict[s
 
 
 def settings_of(cls: type[Any]) -> Iterator[Setting]:
-    """List the settings of a class: its own before those of its bases, otherwise in the order of definition."""
+    """List the settings of a class, its own settings before those of its base classes.
+
+    Settings of one class are in the order of their definition.
+    """
     types = get_type_hints(cls)
     depths = {name: -depth for depth, base in enumerate(cls.__mro__) for name in get_annotations(base)}
     for item in sorted(fields(cls), key=lambda item: -depths[item.name]):
@@ -138,7 +141,7 @@ def make_settings(
         cls: a dataclass.
         values: name → value.
         path: the file of the values, for messages.
-        table: their table in the file, see :func:`~nymlink.core.toml_settings.line_of`.
+        table: the table of the values in the file, see :func:`~nymlink.core.toml_settings.line_of`.
 
     Raises:
         InputError: a name is unknown, a required one is missing, or a value has the wrong type or is out of range.
@@ -192,7 +195,7 @@ def _make_settings(cls: type[S], values: Mapping[str, Any], path: Path | None, t
 
 
 class _InvalidValueError(ValueError):
-    """A value has not the type of its setting; the message names the expected type."""
+    """A value does not have the type of its setting. The message names the expected type."""
 
 
 def _convert(kind: Any, value: Any, path: Path | None, table: tuple[str, ...]) -> Any:

@@ -1,10 +1,10 @@
-"""Safe reading of XML from strangers, record by record.
+"""Read XML from strangers safely, record by record.
 
-The parser is expat of the standard library: it has line numbers, needs no dependency and reads no other file. The
-module guards against expanding entities, and against tags, prologues and nesting without end.
+The parser is expat of the standard library. It gives line numbers, needs no dependency, and reads no other file.
+This module adds protection against entities that expand, and against endless tags, prologues and nesting.
 
-Expat reads some 30 MB/s of a MeSH-like file, with C callbacks that build the records (ElementTree's pull parser
-half as much, lxml twice).
+With C callbacks that build the records, expat reads some 30 MB/s of a file like MeSH. ElementTree's pull parser
+reads half as much, lxml twice as much.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MAX_DEPTH: Final = 250_000
 
 
 class NotWellFormedError(Exception):
-    """The file cannot be parsed beyond a line; the message says why."""
+    """The file cannot be parsed beyond a line. The message says why."""
 
     def __init__(self, message: str, *, line: int) -> None:
         super().__init__(message)
@@ -39,18 +39,19 @@ class NotWellFormedError(Exception):
 
 
 class XmlParser:
-    """Expat parser of one file.
+    """An expat parser for one file.
 
     Args:
-        path: a plain or gzip file. Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file
-            declares another encoding.
+        path: a plain or gzip file. Unless the file declares another encoding, lines that are not UTF-8 are read as
+            Windows-1252 and reported.
         problems: receives lines that are not UTF-8.
         namespaces: whether names get the IRI of their namespace as a prefix.
         longest_entity: most characters of an entity that the file declares.
 
     Attributes:
         expat: the parser; the caller sets its handlers.
-        has_root: set by the handler of the root element; until then, the whole file counts as one tag.
+        has_root: whether the root element has begun. The caller's handler sets it. Until then, the whole file
+            counts as one tag.
 
     Raises:
         InputError: see :func:`nymlink.core.files.open_bytes`.
@@ -74,11 +75,11 @@ class XmlParser:
         return self.expat.CurrentLineNumber
 
     def run(self) -> Iterator[None]:
-        """Parse the file, some hundred kilobytes between one ``yield`` and the next.
+        """Parse the file. From one ``yield`` to the next, some hundred kilobytes are parsed.
 
         Raises:
             NotWellFormedError: the file is truncated or broken after its root element has begun.
-            InputError: it is not XML, declares entities that could grow, holds a tag without end, or is in an
+            InputError: the file is not XML, declares entities that could grow, has an endless tag, or has an
                 encoding that cannot be read.
         """
         given = 0
@@ -128,7 +129,8 @@ class XmlParser:
             if not self.has_root:
                 raise InputError(f"not an XML file ({reason})", path=self._path, line=error.lineno) from error
             raise NotWellFormedError(reason, line=error.lineno) from error
-        # Codecs and expat raise this for unknown encodings and for some encodings of several bytes per character.
+        # Codecs and expat raise these errors for unknown encodings, and for some encodings with several bytes for
+        # a character.
         except (LookupError, ValueError) as error:
             raise self.refusal(f"XML in an encoding that cannot be read ({error})") from error
 
@@ -139,14 +141,17 @@ class XmlParser:
 
 
 def _is_utf8(path: Path) -> bool:
-    """Whether the declaration of a file says UTF-8."""
+    """Whether a file is UTF-8 by its XML declaration.
+
+    Without a declaration, any file but UTF-16 counts as UTF-8.
+    """
     with open_bytes(path) as file:
         head = file.read(1024)
     declared = _ENCODING.match(head)
     return detect_utf16(head) is None and (declared is None or declared["name"].lower() in _UTF8)
 
 
-# Possessive, so that no other match is tried for a text without a prologue.
+# Possessive quantifiers, so that a text without a prologue does not lead to many tries.
 _PROLOGUE: Final = r"\s*+(?:(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*+)?>)\s*+)*+"
 _ROOT: Final = re.compile(rf"{_PROLOGUE}<([A-Za-z_][\w.-]*)[\s/>]", re.DOTALL)
 
@@ -166,7 +171,7 @@ def root_name(head: str) -> str:
 
 
 def text_at(element: Element | None, path: str = ".") -> str:
-    """Get the text at a path below an element with white space folded, empty if there is none."""
+    """Get the text at a path below an element, with white space folded. It is empty if there is none."""
     match = None if element is None else element.find(path)
     return "" if match is None else " ".join("".join(match.itertext()).split())
 
@@ -179,14 +184,14 @@ def read_records(
     problems: Problems,
     longest: int = 1 << 22,
 ) -> Iterator[XmlRecord]:
-    """Yield the root with only its attributes, then each element named in ``tags`` with its content.
+    """Yield the root element without its content, then each element named in ``tags`` with its content.
 
-    Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file declares another encoding.
-    Elements of more than ``longest`` bytes, and everything after a place that is not well-formed, are left out and
-    reported.
+    Unless the file declares another encoding, lines that are not UTF-8 are read as Windows-1252 and reported.
+    Elements of more than ``longest`` bytes are left out and reported. So is everything after a place that is not
+    well-formed.
 
     Raises:
-        InputError: the root is another, the file declares entities, or it cannot be read.
+        InputError: the root element is not one of ``roots``, the file declares entities, or it cannot be read.
     """
     parser = XmlParser(path, problems)
     collector = _Collector(parser, frozenset(roots), frozenset(tags), longest)
@@ -232,7 +237,7 @@ class _Collector:
             self._begin = self._parser.expat.CurrentByteIndex
             self._builder = TreeBuilder()
             self._builder.start(tag, attributes)
-            # With the builder's own methods as handlers, Python runs only at the end of elements.
+            # The builder's own methods are the handlers, so that Python code runs only at the end of elements.
             self._parser.expat.StartElementHandler = self._builder.start
             self._parser.expat.CharacterDataHandler = self._builder.data
         else:
@@ -248,7 +253,7 @@ class _Collector:
             self._close(self._builder)
 
     def _close(self, builder: TreeBuilder, *, fault: str | None = None) -> None:
-        """Close the open record, at its end tag or because of a fault."""
+        """Close the open record, because its end tag was read or because it has a fault."""
         element = builder.close()
         still_open = sum(1 for _ in element.iter()) - self._ended
         if still_open and fault is None:

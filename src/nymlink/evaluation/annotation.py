@@ -1,4 +1,4 @@
-"""Measure annotation against annotated mentions, by mention and by document."""
+"""Measure how well an annotator finds the mentions of a corpus and the concepts of its documents."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from nymlink.linking.link import Link
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _POINTS: Final = tuple(round(0.05 * step, 2) for step in range(20))
-"""Confidences at which the curve of precision and recall has points."""
+"""Thresholds of confidence for which the curve of precision and recall has points."""
 
 
 class Span(NamedTuple):
-    """A span of a text and its concepts; one correct concept is enough."""
+    """A span of a text and its concepts. The span counts as correct if one of them is correct."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Span(NamedTuple):
     confidence: float = 1.0
 
     def agrees(self, other: Span, *, exact: bool = False) -> bool:
-        """Whether two spans share a concept, and a character or, if exact, both ends."""
+        """Whether two spans share a concept and overlap. If ``exact``, they must have the same start and end."""
         if self.concepts.isdisjoint(other.concepts):
             return False
         if exact:
@@ -41,7 +41,7 @@ class Score:
     """Precision and recall.
 
     Attributes:
-        right: number of correct found items.
+        right: number of found items that are correct.
         found: number of found items.
         recovered: number of gold items that were found.
         gold: number of gold items.
@@ -75,14 +75,15 @@ class AnnotationEvaluation:
 
     Attributes:
         documents: number of documents.
-        mentions: scores of mentions that overlap and have the correct concept.
-        exact_mentions: scores of mentions with the same offsets and the correct concept.
-        concepts: scores of the concepts of documents, pooled over all documents.
-        macro_mention_f1: mean of the F1 of mentions over documents.
-        macro_document_f1: mean of the F1 of concepts over documents.
-        unlocated: number of gold mentions without offsets; they count for documents only.
-        unknown: number of gold mentions without a concept in the vocabulary; they count as not found.
-        reliability: the confidences of found mentions, and whether each is right; ``None`` without any.
+        mentions: scores of mentions; a found mention is right if it overlaps a gold mention and has its concept.
+        exact_mentions: scores of mentions; a found mention is right if it has the offsets and the concept of a
+            gold mention.
+        concepts: scores of the concepts of documents. The concepts of all documents are counted together.
+        macro_mention_f1: F1 of mentions for each document, averaged over documents.
+        macro_document_f1: F1 of concepts for each document, averaged over documents.
+        unlocated: number of gold mentions without offsets. They count only for the concepts of documents.
+        unknown: number of gold mentions without a concept in the vocabulary. They count as not found.
+        reliability: the confidences of found mentions, and whether each is right; ``None`` if none was found.
         curve: confidence → the scores of mentions and concepts with at least this confidence.
     """
 
@@ -98,7 +99,10 @@ class AnnotationEvaluation:
     curve: tuple[tuple[float, Score, Score], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Write all figures as JSON values, ``mention_f1``, ``mention_exact_f1`` and ``document_f1`` first."""
+        """Return all figures as JSON values.
+
+        ``mention_f1``, ``mention_exact_f1`` and ``document_f1`` come first.
+        """
         return {
             "mention_f1": self.mentions.f1,
             "mention_exact_f1": self.exact_mentions.f1,
@@ -125,14 +129,14 @@ class AnnotationEvaluation:
 def evaluate_annotation(
     annotator: Annotator, corpus: Corpus, *, types: Collection[str] | None = None
 ) -> AnnotationEvaluation:
-    """Annotate the texts of a corpus, and compare the links with its mentions.
+    """Annotate the texts of a corpus, and compare the links with the corpus's mentions.
 
-    Gold ids, old ones too, are resolved by :class:`~nymlink.evaluation.outcomes.GoldResolver`.
+    :class:`~nymlink.evaluation.outcomes.GoldResolver` finds the concepts of gold ids, even of old ids.
 
     Args:
         annotator: finds mentions.
         corpus: texts with mentions.
-        types: gold mentions of these types count; ``None`` for all.
+        types: count gold mentions of these types only; ``None`` for all.
 
     Raises:
         InputError: no mention has a gold id of the vocabulary.
@@ -179,7 +183,7 @@ def _found(links: Iterable[Link]) -> list[Span]:
 def _gold(
     document: Document, vocabulary: Vocabulary, resolver: GoldResolver, types: Collection[str] | None
 ) -> tuple[list[Span], list[Span]]:
-    """List the gold mentions of a document: those with offsets, and all."""
+    """Return two lists of gold mentions of a document: mentions with offsets, and all mentions."""
     located, whole = [], []
     for mention in document.mentions:
         if not mention.concept_ids or (types is not None and mention.type not in types):
@@ -232,7 +236,7 @@ def _reliability(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]
 
 
 def _mean(scores: Sequence[Score]) -> float:
-    """Compute the mean of F1; it is 1 for a document without gold and without found mentions."""
+    """Compute the mean of F1. The F1 of a document without gold mentions and without found mentions is 1."""
     values = [1.0 if not score.gold and not score.found else score.f1 for score in scores]
     return sum(values) / len(values) if values else 0.0
 

@@ -1,4 +1,4 @@
-"""Accuracies by properties of mentions, and reasons of mistakes."""
+"""Accuracies of groups of mentions, and reasons of mistakes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from nymlink.vocabulary.columns import normalise_all
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _NAMES: Final = 10
-"""The largest number of names shown of a concept."""
+"""Largest number of names of a concept that are shown."""
 
 _BREAK: Final = re.compile(r"(?<=[.!?])\s+(?=[^\sa-z])|\n+")
-"""A break between sentences, in nearly all cases."""
+"""Matches breaks between sentences, in nearly all cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Mistake:
     Attributes:
         document_id: its document.
         mention: its surface form.
-        query: the query; the parts of a composite joined by `` | ``.
-        gold: gold ids and preferred names, joined by `` | ``.
-        gold_names: the first ten names of each of these, joined by ``; ``.
-        predicted: predicted ids and preferred names, joined by `` | ``.
-        predicted_names: the first ten names of each of these, joined by ``; ``.
+        query: the query. The parts of a composite mention are joined by `` | ``.
+        gold: gold ids with preferred names, joined by `` | ``.
+        gold_names: the first ten names of each gold concept, joined by ``; ``.
+        predicted: predicted ids with preferred names, joined by `` | ``.
+        predicted_names: the first ten names of each predicted concept, joined by ``; ``.
         matched: the names that matched, joined by `` | ``.
-        why: the reason, one of a few phrases.
+        why: the reason of the mistake, one of a few phrases.
         context: the sentence of the mention, if the corpus has texts.
     """
 
@@ -66,7 +66,7 @@ def mistakes(
     """Find the wrongly linked mentions, each with the reason.
 
     Args:
-        vocabulary: the vocabulary linked to.
+        vocabulary: the vocabulary to which the mentions were linked.
         outcomes: the outcomes of the mentions.
         resolver: finds the concepts of gold ids.
         corpus: the corpus of the mentions.
@@ -80,7 +80,7 @@ def mistakes(
 
 
 def shuffled(mistakes: Sequence[Mistake]) -> list[Mistake]:
-    """Put mistakes into a random order, always the same: the first ones are a sample."""
+    """Put mistakes into a random order, which is always the same. So the first mistakes are a sample."""
     return random.Random(0).sample(mistakes, len(mistakes))
 
 
@@ -112,7 +112,7 @@ def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver, t
 
 
 def _matching_names(vocabulary: Vocabulary, rows: Sequence[int]) -> str:
-    """Write the first names of some concepts; names that differ only in source or language are written once."""
+    """Write the first names of some concepts. Equal names of different sources or languages are written once."""
     names = vocabulary.columns.names["text"]
     shown = []
     for row in rows:
@@ -122,7 +122,7 @@ def _matching_names(vocabulary: Vocabulary, rows: Sequence[int]) -> str:
 
 
 def sentence(text: str, mention: Mention) -> str:
-    """Return the sentence around a mention on one line; the whole text if the offsets are unknown."""
+    """Return the sentence around a mention on one line. If the offsets are unknown, return the whole text."""
     start, end = (0, len(text)) if mention.start is None or mention.end is None else (mention.start, mention.end)
     breaks = [match.span() for match in _BREAK.finditer(text)]
     left = max((after for _, after in breaks if after <= start), default=0)
@@ -175,7 +175,7 @@ LABELS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         TRAINING: ("0", "1 or 2", "3 to 10", "more than 10", _ABSENT),
     }
 )
-"""The groups and their labels, in the order of the report."""
+"""Group → its labels, in the order of the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +184,9 @@ class BreakdownRow:
 
     Attributes:
         group: the property that mentions are grouped by, a key of :data:`LABELS`.
-        label: the value that these mentions have, one of its labels.
+        label: the label that all these mentions have in the group.
         n: the number of mentions, at least 1.
-        acc_1: share of the mentions whose first name is right (by name, lenient).
+        acc_1: share of the mentions whose first name is right (by name, lenient: one of its concepts is gold).
         acc_5: share of the mentions with a right name among the first five.
     """
 
@@ -203,16 +203,16 @@ class BreakdownRow:
 def breakdown(
     index: Index, outcomes: Sequence[Outcome], resolver: GoldResolver, *, training: Sequence[Corpus] = ()
 ) -> list[BreakdownRow]:
-    """Compute the accuracies of groups of mentions of different difficulty.
+    """Group mentions by how difficult they are, and compute the accuracy of each group.
 
-    - Prepared form: whether it is a name of the dictionary; for a composite, whether each part is.
-    - Concepts of that name, if it is one: one or several; for a composite, the largest number of any part.
-    - Similarity: the Dice coefficient (see :func:`dice`) with the most similar name of the gold concepts; for a
-      composite, the least of its parts.
-    - Words: the number of words of the prepared form, of all parts together.
-    - Training mentions, with ``training`` only: how often the gold concept occurs there; the most frequent of
-      several
-      gold ids, for a composite the rarest.
+    - Prepared form: whether it is a name of the dictionary. For a composite mention: whether each part is.
+    - Concepts of that name, if the form is a name: one or several. For a composite mention, the part with most
+      concepts counts.
+    - Likeness: the Dice coefficient (see :func:`dice`) with the most similar name of the gold concepts. For a
+      composite mention, the part with the lowest coefficient counts.
+    - Words: the number of words of the prepared form, in all parts together.
+    - Training mentions, only if ``training`` is given: how often the gold concept occurs there. Of several gold
+      ids, the most frequent counts; for a composite mention, the rarest.
 
     Labels without mentions are left out.
 
@@ -240,10 +240,11 @@ def breakdown(
 
 
 def dice(left: frozenset[str], right: frozenset[str]) -> float:
-    """Compute Dice's coefficient of two sets, here of letter pairs of two names: 2 |A ∩ B| / (|A| + |B|).
+    """Compute Dice's coefficient of two sets: 2 |A ∩ B| / (|A| + |B|). Here, they are sets of letter pairs.
 
-    Dice, "Measures of the amount of ecologic association between species" (1945); on letter pairs of words Adamson
-    & Boreham, "The use of an association measure based on character structure" (1974). It is 0 for two empty sets.
+    The coefficient of two empty sets is 0. Dice, "Measures of the amount of ecologic association between species"
+    (1945); for letter pairs of words, Adamson & Boreham, "The use of an association measure based on character
+    structure" (1974).
     """
     size = len(left) + len(right)
     return 2 * len(left & right) / size if size else 0.0
@@ -255,7 +256,7 @@ def letter_pairs(text: str) -> frozenset[str]:
 
 
 def _forms(index: Index, outcomes: Sequence[Outcome]) -> dict[str, Sequence[str | None]]:
-    """Label each mention by whether its form is a name, and if so of one or several concepts."""
+    """Label each mention: is its prepared form a name, and if so, is it a name of one or of several concepts?"""
     named = cache(index.concepts_named)
     concepts = [[len(named(part)) for part in outcome.query.prepared] for outcome in outcomes]
     return {
@@ -275,7 +276,7 @@ def _likeness(index: Index, outcomes: Sequence[Outcome]) -> list[str]:
 
     @cache
     def likeness(part: str, gold: frozenset[int]) -> float:
-        """Return the Dice coefficient with the most similar gold name; infinite for an equal one."""
+        """Return the Dice coefficient with the most similar gold name. It is infinite if a gold name is equal."""
         own = pairs(part)
         return max(
             float("inf") if name == part else dice(own, pairs(name)) for row in gold for name in names.get(row, ())
@@ -293,7 +294,7 @@ def _likeness(index: Index, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _names(index: Index, concepts: Sequence[int]) -> dict[int, list[str]]:
-    """Return concept row → prepared names; concepts without names are left out."""
+    """Return a mapping from concept row to prepared names. Concepts without names are left out."""
     columns = index.vocabulary.columns.names
     owners = columns["concept"].to_numpy()[index.entries.names]
     chosen = np.isin(owners, np.array(concepts, owners.dtype))

@@ -1,4 +1,4 @@
-"""Mentions for fitting calibrations: annotated ones, and names that an index lacks."""
+"""Mentions to which calibrations are fitted: annotated mentions, and names that an index does not have."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ _UNITS: Final = "cm days g hours iu kg kPa mg ml mmHg mmol ng percent units week
 
 
 def draw_absent_names(index: Index, count: int, *, seed: int = 0) -> list[str]:
-    """Draw words, pairs of words and codes that are no names of an index.
+    """Draw words, pairs of words and codes that are not names of an index.
 
-    Half are words of English or of biomedical names, a quarter such words beside a word of the index ("John
-    Crohn"), a quarter numbers with units and codes of letters and digits.
+    Half of them are words of English or of biomedical names. A quarter are such a word before a word of the index
+    ("John Crohn"). A quarter are numbers with units, or codes of letters and digits.
 
     Args:
-        index: the index that lacks them.
-        count: number of names; fewer are returned if the index has nearly all words.
+        index: the index that does not have the names.
+        count: number of names. Fewer are returned if the index has nearly all words.
         seed: the seed of the draw.
     """
     rng = random.Random(seed)
-    # English words for any language: only words outside the names are needed, and English ones are listed.
+    # Take English words for any language: only words that are not names are needed, and there is a list of English
+    # words.
     words = sorted(known_words())
 
     def pair() -> str:
@@ -59,22 +60,23 @@ def _code(rng: random.Random) -> str:
 
 
 _FEWEST_GROUPS = 10
-"""In a corpus of fewer documents, mentions are grouped by their text instead."""
+"""If a corpus has fewer documents, its mentions are grouped by their text instead of by document."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledMentions:
-    """M mentions with P parts, each labelled by whether its first concept is right.
+    """M mentions with P parts. Each part is labelled: is its first concept right?
 
     Attributes:
         mentions: the mention of each part.
-        asked: the query of each part.
-        gold: the gold concepts of each part; empty for a part without an answer.
+        asked: the query that was searched for each part.
+        gold: the gold concepts of each part; empty if the index has no right concept.
         features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`.
-        factors: float64 (P): product of the doubts' factors for its confidence.
-        right: bool (P): whether its first concept is gold.
+        factors: float64 (P): the factor by which doubts lower the confidence of each part. It is the product of
+            the factors of all doubts.
+        right: bool (P): whether the first concept of the part is gold.
         starts: int (M): the first part of each mention.
-        groups: int (P): cross-validation keeps the parts of one group in one fold.
+        groups: int (P): the group of each part. Cross-validation keeps a group in one fold.
     """
 
     mentions: Sequence[Mention]
@@ -87,10 +89,10 @@ class LabelledMentions:
     groups: Ints
 
     def reliability(self, confidences: Confidences) -> Reliability:
-        """Compare confidences of the parts (P) with their labels, by mentions.
+        """Compare confidences of the parts (P) with the labels, mention by mention.
 
-        The confidence of a composite mention is the product of its parts', as
-        :class:`~nymlink.linking.linker.Linker` has it.
+        The confidence of a composite mention is the product of the confidences of its parts, as in
+        :class:`~nymlink.linking.linker.Linker`.
         """
         whole = _rounded(np.multiply.reduceat(_rounded(confidences), self.starts))
         answerable = np.array([bool(gold) for gold in self.gold])
@@ -102,7 +104,7 @@ class LabelledMentions:
 
     @classmethod
     def joined(cls, parts: Sequence[LabelledMentions]) -> LabelledMentions:
-        """Join labelled mentions; their groups stay apart."""
+        """Join labelled mentions. Mentions of different parts stay in different groups."""
         sizes = np.cumsum([0, *(len(part.right) for part in parts)])
         groups = np.cumsum([0, *(part.groups.max() + 1 for part in parts)])
         return cls(
@@ -120,9 +122,10 @@ class LabelledMentions:
 def label_mentions(
     index: Index, corpus: Corpus, *, types: Collection[str] | None = None, language: str | None = None
 ) -> LabelledMentions:
-    """Search for the annotated mentions of a corpus and compare the first concept with gold.
+    """Search for the annotated mentions of a corpus, and compare the first concept with the gold concepts.
 
-    Mentions with a guess (see :class:`~nymlink.linking.queries.MentionQuery`) are left out.
+    Mentions with a misspelt word whose correction is a guess (see :class:`~nymlink.linking.queries.MentionQuery`)
+    are left out.
 
     Args:
         index: the index.
@@ -135,7 +138,7 @@ def label_mentions(
         InputError: nothing is left to score; the message says why.
     """
     pipeline = Pipeline(index, language=language_of(language))
-    # Prepared as in a linker, which does not know the number of concepts of a mention.
+    # Prepare mentions as a linker does, which does not know how many concepts a mention has.
     annotated = [
         (document.id, parts, mention)
         for document in corpus.documents
@@ -161,20 +164,21 @@ def label_mentions(
         asked=[part for *_, part in parts],
         gold=[resolver.rows(mention.concept_ids) for _, mention, _ in parts],
         starts=np.cumsum([0, *counts[:-1]]),
-        # Names repeat within a document. Without documents, equal names form a group.
+        # Names repeat within a document, so a document is a group. Without enough documents, equal names are a
+        # group.
         groups=groups if _FEWEST_GROUPS <= len(documents) < len(kept) else places,
     )
 
 
 def label_left_out(index: Index, labelled: LabelledMentions, count: int) -> LabelledMentions:
-    """Label mentions again as if the vocabulary lacked their concepts: any first concept is wrong.
+    """Label mentions again, with the names of their gold concepts hidden. Any first concept is then wrong.
 
-    Composite mentions are left out, and each text is taken once.
+    Composite mentions are left out. Mentions with the same text are taken once.
 
     Args:
         index: the index that found their concepts.
         labelled: annotated mentions.
-        count: the largest number of mentions; more are sampled at random.
+        count: largest number of mentions. If there are more, a random sample is taken.
     """
     single = np.diff(np.append(labelled.starts, len(labelled.right))) == 1
     answered = [place for place in labelled.starts[single].tolist() if labelled.gold[place]]
@@ -193,11 +197,11 @@ def label_left_out(index: Index, labelled: LabelledMentions, count: int) -> Labe
 
 
 def label_absent_names(index: Index, names: Sequence[str]) -> LabelledMentions:
-    """Label names without a concept in an index: any first concept is wrong.
+    """Label names that mean no concept of an index. Any first concept is wrong.
 
     Args:
-        index: the index that lacks them.
-        names: names as written; names with a guess are left out.
+        index: the index that does not have the names.
+        names: names as written. Names whose correction is a guess are left out.
     """
     mentions = tuple(Mention(name) for name in names)
     asked = Pipeline(index).queries_of(mentions)
@@ -243,5 +247,5 @@ def _label(
 
 
 def _rounded(confidences: Confidences) -> Confidences:
-    """Round as a linker does, with Python's ``round``: NumPy rounds some halves the other way."""
+    """Round as a linker does, with Python's ``round``. NumPy rounds some halves the other way."""
     return np.array([round(confidence, 6) for confidence in confidences.tolist()])

@@ -9,18 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 COVERAGES: Final = (0.5, 0.8, 0.9, 1.0)
-"""Shares of the mentions at which precision is reported."""
+"""Shares of mentions for which precision is reported: of the mentions with the highest confidence, how many are
+right?
+"""
 
 BINS: Final = 10
 
 _STEPS: Final = 100
 _FEWEST: Final = 20
-"""Fewest mentions for computing a precision."""
+"""Smallest number of mentions from which a precision is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A bin of mentions of similar confidence."""
+    """A bin of mentions of similar confidence: their number, mean confidence, and share of right mentions."""
 
     mentions: int
     confidence: float
@@ -34,7 +36,7 @@ class Reliability:
     Attributes:
         confidences: float64 (M), descending.
         right: bool (M): whether the mention's first concept is right.
-        answerable: bool (M): whether the vocabulary holds a right concept.
+        answerable: bool (M): whether the vocabulary has a right concept for the mention.
     """
 
     confidences: npt.NDArray[np.float64]
@@ -48,24 +50,33 @@ class Reliability:
         right: npt.NDArray[np.bool_],
         answerable: npt.NDArray[np.bool_] | None = None,
     ) -> Reliability:
-        """Sort at least one mention by confidence; without ``answerable``, all count as answerable."""
+        """Sort mentions by confidence. There must be at least one.
+
+        Without ``answerable``, all mentions count as answerable.
+        """
         order = np.argsort(-confidences, kind="stable")
         known = np.ones(len(right), bool) if answerable is None else answerable
         return cls(confidences[order], right[order], known[order])
 
     @property
     def accuracy(self) -> float:
-        """Share of correct mentions."""
+        """Share of mentions whose first concept is right."""
         return float(self.right.mean())
 
     @property
     def brier(self) -> float:
-        """Brier score: the mean squared difference of confidence and outcome (Brier 1950); 0 is best."""
+        """Brier score: the mean squared difference between confidence and outcome (Brier 1950).
+
+        An outcome is 0 or 1. The best score is 0.
+        """
         return float(np.mean((self.confidences - self.right) ** 2))
 
     @property
     def expected_error(self) -> float:
-        """Expected calibration error: the mean difference of confidence and share right, over :meth:`bins`.
+        """Expected calibration error: how far confidence is from the share of right mentions.
+
+        It is the mean of |mean confidence − share of right mentions| over :meth:`bins`, weighted by the size of
+        the bins.
 
         Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (AAAI 2015).
         """
@@ -73,24 +84,26 @@ class Reliability:
 
     @property
     def answerable_auroc(self) -> float:
-        """Area under the ROC curve of confidences, for answerable against unanswerable mentions.
+        """Area under the ROC curve: how well confidences separate answerable from unanswerable mentions.
 
-        The probability that an answerable mention has more confidence than an unanswerable one, equals counting
-        half (Mann & Whitney 1947); NaN if all are answerable, or none.
+        This is the probability that a random answerable mention has a higher confidence than a random unanswerable
+        mention. A tie counts as one half (Mann & Whitney 1947). The area is NaN if all mentions are answerable, or
+        none.
         """
         count = int(self.answerable.sum())
         others = len(self.answerable) - count
         if not count or not others:
             return float("nan")
-        # Equal confidences share the mean of their ranks.
+        # Mentions with equal confidences share the mean of their ranks.
         _, place, sizes = np.unique(self.confidences, return_inverse=True, return_counts=True)
         ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place][self.answerable].sum()
         return float((ranks - count * (count + 1) / 2) / (count * others))
 
     def bins(self, count: int = BINS) -> list[Bin]:
-        """Group mentions into bins of equal size, from the highest confidence; equal confidences stay together.
+        """Group mentions into bins of about equal size, from the highest confidence to the lowest.
 
-        Bins of equal width would have most mentions in the last (Nguyen & O'Connor, EMNLP 2015).
+        Mentions with equal confidences stay in one bin. If bins had equal widths, most mentions would be in the
+        last bin (Nguyen & O'Connor, EMNLP 2015).
         """
         firsts = np.arange(count) * len(self.right) // count
         # The place of the first mention of the same confidence.
@@ -101,11 +114,11 @@ class Reliability:
         return [Bin(*values) for values in zip(sizes.tolist(), confidences.tolist(), right.tolist(), strict=True)]
 
     def precision(self, coverage: float) -> float:
-        """Compute the precision at a coverage: the share of right mentions among those of highest confidence.
+        """Compute the precision at a coverage: how many of the mentions with the highest confidence are right.
 
         Args:
-            coverage: the share of mentions that are linked, above 0. Mentions of equal confidence each count as
-                their mean.
+            coverage: the share of mentions that are linked, above 0. Each of several mentions with equal
+                confidence counts with the mean outcome of them all.
         """
         return float(self.precisions()[int(np.ceil(coverage * len(self.right))) - 1])
 
@@ -117,14 +130,19 @@ class Reliability:
         return precisions
 
     def above(self, threshold: float) -> tuple[float, float]:
-        """Compute coverage and precision from a confidence on; precision is NaN if no mention reaches it."""
+        """Compute coverage and precision of the mentions with at least a confidence.
+
+        The precision is NaN if no mention has it.
+        """
         kept = int(np.sum(self.confidences >= threshold))
         return kept / len(self.right), float(self.right[:kept].mean()) if kept else float("nan")
 
     def curve(self) -> tuple[tuple[float, float], ...]:
-        """Return pairs of (threshold, precision), both ascending; thresholds that raise no precision are left out.
+        """Return pairs of (threshold, precision).
 
-        Each threshold leaves out another hundredth of the mentions; at least 20 remain.
+        Both ascend, and thresholds that do not raise precision are left out.
+
+        Each tried threshold leaves out one more hundredth of the mentions, until 20 remain.
         """
         wanted = np.arange(_STEPS, 0, -1) * len(self.right) // _STEPS
         lowest = self.confidences[wanted[wanted >= _FEWEST] - 1].tolist()

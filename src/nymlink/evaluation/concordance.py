@@ -1,4 +1,4 @@
-"""Check whether the names and the concept ids of a table agree."""
+"""Check whether names and concept ids that stand side by side agree, for example in a table."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ VERDICTS: Final = {
     "missing": "the row has no name or no id",
     **DISAGREEMENTS,
 }
-"""The verdicts on a name and an id, with what they mean."""
+"""Verdict on a name and an id → what it means."""
 
 _CANDIDATES: Final = 20
-"""Candidates of a name; one that contradicts it may be far behind."""
+"""Number of candidates searched for a name. A candidate that contradicts the name may be far behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class Verdict:
     """Whether a name and a concept id agree.
 
     Attributes:
-        where: id of the document of the name: for a table the file and the line.
+        where: id of the document of the name. For a table, it is the file and the line.
         name: the name.
-        stated: the id that stands beside it.
+        stated: the id that stands beside the name.
         verdict: one of :data:`VERDICTS`.
-        concept_id: id of the concept to use: what the name is linked to, or what replaces an old id; ``None`` if
-            the name and the id agree, or there is none.
-        concept_name: its preferred name.
-        confidence: confidence in it, if it comes from the name and the index is calibrated.
+        concept_id: id of the concept to use instead: the concept to which the name is linked, or that replaces an
+            old id; ``None`` if the name and the id agree, or there is no such concept.
+        concept_name: preferred name of the concept to use.
+        confidence: confidence in the concept to use, if the name was linked to it and the index is calibrated.
     """
 
     where: str
@@ -63,7 +63,7 @@ class Verdict:
 
     @property
     def disagrees(self) -> bool:
-        """Whether name and id contradict each other, or the id cannot be used."""
+        """Whether the name and the id contradict each other, or the id cannot be used."""
         return self.verdict in DISAGREEMENTS
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,10 +71,10 @@ class Verdict:
 
 
 def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdict]:
-    """Check the gold ids of mentions, as they come: a verdict for each mention and each of its ids.
+    """Check the gold ids of mentions. Yield a verdict for each id of each mention, in order.
 
-    Ids are found in any spelling ("MONDO_0005068", an IRI). A name that is linked to what replaces an old id still
-    has the verdict ``"replaced"``.
+    An id may have any spelling ("MONDO_0005068", an IRI). If another concept replaces an old id, the verdict is
+    ``"replaced"``, even if the name is linked to this concept.
 
     Args:
         linker: links the names.
@@ -104,7 +104,7 @@ def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdi
 
 
 def _judge(index: Index, ids: Ids, stated: str, link: Link) -> tuple[str, str | None]:
-    """Return the verdict on an id beside a link, and the id of the concept to use."""
+    """Return the verdict on an id and the link of its name, and the id of the concept to use."""
     vocabulary = index.vocabulary
     if not stated or not link.mention.text.strip():
         return "missing", None
@@ -130,7 +130,7 @@ def _judge(index: Index, ids: Ids, stated: str, link: Link) -> tuple[str, str | 
 
 
 def _is_spelling(stated: str, concept_id: str) -> bool:
-    """Whether an id is written like that of a concept, apart from capitals, its prefix and the sign behind it."""
+    """Whether a text is the id of a concept. Capitals, the prefix and the sign after the prefix may differ."""
     last = re.split(r"[/#]", stated)[-1].replace("_", ":", 1).casefold()
     own = concept_id.casefold()
     return own == stated.casefold() or last in (own, own.partition(":")[2])

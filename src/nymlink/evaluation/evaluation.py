@@ -1,4 +1,4 @@
-"""Evaluate a linker on annotated mentions, and report it."""
+"""Evaluate a linker on annotated mentions, and report the evaluation."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def augment(
     spelling: Mapping[str, str] | None = None,
     as_published: bool = False,
 ) -> Vocabulary:
-    """Add the mentions of corpora (training, development), expanded, as names of their gold concepts.
+    """Add the mentions of training or development corpora to a vocabulary, as names of their gold concepts.
 
-    This is the dictionary of the published NCBI and BC5CDR figures. Composite mentions are left out: which of
-    their parts means which concept is not annotated.
+    Abbreviations of the mentions are expanded. The published figures on NCBI and BC5CDR are for such a dictionary.
+    Composite mentions are left out, because no annotation says which part means which concept.
     """
     resolver = GoldResolver(vocabulary)
     added = TableBuilder()
@@ -53,7 +53,8 @@ def augment(
             for mention, parts, (surface, *_) in zip(document.mentions, prepared, surfaces, strict=True):
                 if len(parts) > 1:
                     continue
-                # Capitals and signs are evidence; a mended spelling is another name.
+                # Keep capitals and signs, which are evidence. If a misspelling was corrected, take the corrected
+                # text.
                 name = parts[0] if as_published or normalise(surface) != parts[0] else surface
                 for row in sorted(resolver.rows(mention.concept_ids)):
                     concept_id = vocabulary.concept_id(row)
@@ -64,7 +65,7 @@ def augment(
 
 
 def _has_name(vocabulary: Vocabulary, concept_id: str, text: str) -> bool:
-    """Whether a concept has this name, apart from typesetting and the capital of a sentence."""
+    """Whether a concept has this name. Typesetting and the capital at the start of a sentence may differ."""
     return any(
         name.concept_id == concept_id and writing_likeness(text, name.text) > ALIKE
         for name in vocabulary.find(text)
@@ -81,10 +82,10 @@ class Counts:
 
     Attributes:
         documents: documents of the corpus.
-        mentions: mentions of the corpus of the wanted types.
+        mentions: mentions of the corpus that have the wanted types.
         without_gold: mentions left out because they have no gold id.
-        unknown_gold: mentions without a gold id of the vocabulary; scored as wrong or left out.
-        composite: scored mentions of several parts.
+        unknown_gold: mentions whose gold ids are not in the vocabulary. They are scored as wrong or left out.
+        composite: scored mentions that have several parts.
         scored: scored mentions, the denominator of every figure.
     """
 
@@ -101,12 +102,14 @@ class Evaluation:
     """The figures of one evaluation.
 
     Attributes:
-        counts: mentions kept and left out.
-        figures: name → share, 0 to 1. ``acc@k`` counts names, in any order of words, lenient (the published
-            reading); ``strict_acc@k`` counts names, strict; ``concept_acc@k`` and ``recall@k`` count distinct
-            concepts; ``mrr`` and ``concept_mrr``.
+        counts: numbers of mentions scored and left out.
+        figures: name of a figure → share, 0 to 1. ``acc@k`` and ``strict_acc@k`` say how often a right name is
+            among the first k names. With ``acc@k``, a name is right if one of its concepts is gold (lenient, as in
+            published figures). With ``strict_acc@k``, all of them must be gold. ``concept_acc@k`` and ``recall@k``
+            say how often a gold concept is among the first k concepts. ``mrr`` and ``concept_mrr`` are the mean
+            reciprocal ranks among names and concepts.
         intervals: 95 % bootstrap intervals of the accuracies at 1 and 5.
-        breakdown: the accuracies of groups of mentions of different difficulty.
+        breakdown: the accuracies of groups of mentions, from easy to difficult ones.
         outcomes: the ranks of each mention.
         mistakes: the mentions whose first concept is wrong.
         settings: the corpus, the dictionary and the settings of the evaluation.
@@ -121,7 +124,7 @@ class Evaluation:
     settings: Mapping[str, Any] = field(repr=False)
 
     def __str__(self) -> str:
-        """Return the main figures in one line; :func:`report` has all."""
+        """Return the main figures in one line. :func:`report` shows all figures."""
         by_concept, by_name = (
             "/".join(f"{100 * self.figures[f'{prefix}acc@{k}']:.1f}" for k in (1, 5))
             for prefix in ("concept_", "")
@@ -133,7 +136,7 @@ class Evaluation:
 
     @property
     def unseen(self) -> BreakdownRow | None:
-        """The accuracies of mentions whose prepared form is no name of the dictionary; ``None`` without any."""
+        """The accuracies of mentions whose prepared form is not in the dictionary; ``None`` if there are none."""
         return next((row for row in self.breakdown if row.label == UNSEEN), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,25 +167,26 @@ def evaluate(
     as_published: bool = False,
     seed: int = 0,
 ) -> Evaluation:
-    """Link the mentions of a corpus as the linker does, and score them.
+    """Link the mentions of a corpus with a linker, and score the links.
 
-    Mentions of several gold ids are split into as many parts if possible.
+    A mention with several gold ids is split into as many parts, if possible.
 
     Args:
-        linker: the linker to measure, or an index, for a linker with the default settings. Its ``top_k`` and its
-            NIL threshold change nothing, because figures are computed from ranks.
+        linker: the linker to measure, or an index, to measure a linker with default settings. The linker's
+            ``top_k`` and NIL threshold change nothing, because figures are computed from ranks.
         corpus: documents with gold ids.
         types: score mentions of these types only.
-        training: also break the figures down by how often a gold concept occurs in these corpora.
-        keep_unknown: score mentions without a gold id of the vocabulary as wrong; else leave them out.
-        as_published: prepare mentions like the published queries, see
-            :func:`~nymlink.text.prepare.prepare_document`, search for exactly these texts, and count each order of
-            the words of a name as a name.
+        training: group mentions also by how often their gold concepts occur in these corpora.
+        keep_unknown: whether mentions without a gold id of the vocabulary are scored as wrong. Otherwise they are
+            left out.
+        as_published: whether to evaluate as published systems do. Mentions are prepared as in
+            :func:`~nymlink.text.prepare.prepare_document`, exactly these texts are searched, no ranker is used,
+            and each order of the words of a name counts as a name.
         seed: the seed of the bootstrap.
 
     Raises:
-        InputError: nothing is left to score, the message says why; or the linker re-ranks candidates by context,
-            see :func:`~nymlink.evaluation.reranking.evaluate_reranking`.
+        InputError: nothing is left to score, and the message says why; or the linker re-ranks candidates by
+            context, which :func:`~nymlink.evaluation.reranking.evaluate_reranking` measures.
     """
     linker = linker if isinstance(linker, Linker) else Linker(linker)
     if linker.reranker is not None:
@@ -195,7 +199,7 @@ def evaluate(
     if as_published:
         # Published systems have no ranker.
         pipeline = replace(pipeline, index=index.with_ranker(None), as_published=True)
-    # Link all mentions: unscored ones may settle ties of others.
+    # Link all mentions, because mentions that are not scored may decide ties of others.
     found = pipeline.search(corpus.documents, DEPTH)
     queries = [
         GoldQuery(document.id, mention, prepared, tuple(part.question for part in asked), first)
@@ -272,11 +276,14 @@ def evaluate(
 
 
 def fingerprint(queries: Sequence[GoldQuery]) -> str:
-    """Compute a digest of the scored mentions and their order: runs with the same digest can be compared."""
+    """Compute a digest of the scored mentions and their order.
+
+    Evaluations with the same digest can be compared.
+    """
     digest = hashlib.sha256()
     for query in queries:
         mention = query.mention
-        # Offsets identify a mention; without offsets its text does.
+        # Offsets identify a mention. Without offsets, its text does.
         place = mention.text if mention.start is None else f"{mention.start}\t{mention.end}"
         line = f"{query.document_id}\t{place}\t{'|'.join(mention.concept_ids)}\n"
         digest.update(line.encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""Fit calibrations: by ridge-penalised logistic regression with weights of at least 0; refit them to decisions."""
+"""Fit calibrations by logistic regression with weights of at least 0, and refit them to judged links."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration, Confid
 
 _STEPS: Final = 200
 _CLOSE: Final = 1e-10
-"""The parameters are found when a step moves none by more than this."""
+"""The fit ends when a step changes no parameter by more than this."""
 
 _SUFFICIENT: Final = 1e-4
-"""Smallest gain of a step, as a share of the gain predicted by the gradient (Armijo's rule)."""
+"""Smallest gain of a step, as a share of the gain that the gradient predicts (Armijo's rule)."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,13 +38,13 @@ Floats = npt.NDArray[np.float64]
 def fit_logistic(features: Floats, targets: Floats, *, start: Floats, penalties: Floats) -> Floats:
     """Fit an intercept and weights of at least 0.
 
-    The fit minimises the sum of the cross-entropies of the targets, and ½ p (w − start)² of each parameter.
+    The fit minimises the sum of the cross-entropies of the targets, plus ½ p (w − start)² for each parameter w.
     Bertsekas, "Projected Newton Methods for Optimization Problems with Simple Constraints" (1982).
 
     Args:
         features: float64 (P, F).
         targets: float64 (P): probabilities, 0 to 1.
-        start: float64 (F + 1): initial intercept and weights, which the penalties keep near.
+        start: float64 (F + 1): initial intercept and weights. The penalties keep the parameters near them.
         penalties: float64 (F + 1): p of each parameter, at least 0.
 
     Returns:
@@ -62,7 +62,7 @@ def fit_logistic(features: Floats, targets: Floats, *, start: Floats, penalties:
     for _ in range(_STEPS):
         probabilities = probability(columns @ found)
         gradient = columns.T @ (probabilities - targets) + penalties * (found - start)
-        # A weight of 0 does not become negative.
+        # A weight that is 0 must not become negative.
         free = (found > lowest) | (gradient < 0)
         own = columns[:, free]
         curvature = (own.T * (probabilities * (1 - probabilities))) @ own + np.diag(penalties[free] + _CLOSE)
@@ -84,25 +84,29 @@ FOLDS: Final = 10
 
 LEFT_OUT: Final = 0.075
 ABSENT: Final = 0.225
-"""Shares of unanswerable mentions: mentions of the corpus with their concepts left out, and names that the index
-lacks.
+"""Shares of two kinds of unanswerable mentions among all mentions.
+
+``LEFT_OUT``: mentions of the corpus whose concepts are hidden. ``ABSENT``: names that the index does not have.
 """
 
 _FEWEST: Final = 50
-"""The smallest number of mentions to calibrate on."""
+"""Smallest number of mentions to which a calibration is fitted."""
 
 _RIDGE: Final = 1.0
-"""L2 penalty of the weights, for features of variance 1: keeps them finite for separable mentions."""
+"""L2 penalty of the weights, for features of variance 1.
+
+It keeps weights finite if the features separate right from wrong mentions perfectly.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationFit:
-    """A calibration and its cross-validated reliability.
+    """A calibration, and its reliability by cross-validation.
 
     Attributes:
-        calibration: fitted to all mentions.
+        calibration: the calibration, which is fitted to all mentions.
         annotated: reliability on the mentions of the corpus.
-        reliability: reliability on these and on unanswerable mentions.
+        reliability: reliability on the mentions of the corpus and on unanswerable mentions.
     """
 
     calibration: Calibration
@@ -120,9 +124,10 @@ def fit_calibration(
 ) -> CalibrationFit:
     """Fit the confidences of an index to a corpus, and to unanswerable mentions.
 
-    A first concept is right if it is gold, and wrong if the vocabulary has none of the gold ids. Calibrate on
-    development mentions, never on mentions of a final evaluation or on mentions added to the index as names: the
-    confidences would be too high. :data:`LEFT_OUT` and :data:`ABSENT` are the shares of unanswerable mentions.
+    A first concept is right if it is gold. It is wrong if the vocabulary has none of the gold ids. Calibrate on
+    development mentions. Do not calibrate on mentions of a final evaluation, or on mentions that were added to the
+    index as names, because the confidences would be too high. :data:`LEFT_OUT` and :data:`ABSENT` are the shares
+    of unanswerable mentions.
 
     Args:
         index: the index, calibrated or not.
@@ -130,7 +135,8 @@ def fit_calibration(
         types: mentions of these types only.
         language: default language code of mentions; ``None`` if it is unknown, see
             :class:`~nymlink.linking.linker.Linker`.
-        absent: names without a concept in the index; if ``None``, words and codes outside of its names.
+        absent: names that mean no concept of the index; ``None`` to draw words and codes that are not among its
+            names.
 
     Raises:
         InputError: there are too few mentions to calibrate on.
@@ -155,12 +161,12 @@ def fit_calibration(
 def with_unanswerable(
     index: Index, labelled: LabelledMentions, absent: Sequence[str] | None = None
 ) -> LabelledMentions:
-    """Join labelled mentions with unanswerable ones, in the shares :data:`LEFT_OUT` and :data:`ABSENT`.
+    """Join labelled mentions with unanswerable mentions, in the shares :data:`LEFT_OUT` and :data:`ABSENT`.
 
     Args:
         index: the index that found their concepts.
         labelled: annotated mentions.
-        absent: see :func:`fit_calibration`; as many as necessary are sampled.
+        absent: see :func:`fit_calibration`. As many names as necessary are sampled.
     """
     number = len(labelled.starts) / (1 - LEFT_OUT - ABSENT)
     wanted = round(ABSENT * number)
@@ -202,11 +208,11 @@ def reliability_of(calibration: Calibration, labelled: LabelledMentions) -> Reli
 
 
 def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:
-    """Compute the confidence of each part by a calibration fitted to the other folds: float64 (P).
+    """Compute the confidence of each part by a calibration that was fitted to the other folds: float64 (P).
 
-    The confidence of an equal name differs a little between folds. Equal names get ``surest``, their confidence in
-    the fit to all mentions, and no other part gets more: otherwise a threshold chosen here could reject all equal
-    names.
+    The confidence of an equal name differs a little from fold to fold. So equal names get ``surest``, which is
+    their confidence in the fit to all mentions, and no other part gets more. Otherwise a threshold that is chosen
+    here could reject all equal names.
     """
     order = np.random.default_rng(0).permutation(labelled.groups.max() + 1)
     folds = order[labelled.groups] % FOLDS
@@ -222,15 +228,15 @@ def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:
 def fit_weights(
     features: Features, right: npt.NDArray[np.bool_], *, doubted: npt.NDArray[np.bool_] | None = None
 ) -> Calibration:
-    """Fit a ridge-penalised logistic regression with weights of at least 0; its curve is only a placeholder.
+    """Fit a logistic regression with a ridge penalty and weights of at least 0. Its curve is only a placeholder.
 
-    Targets are moved a little from 0 and 1, as in Platt (1999): confidences stay below 1 even if all mentions are
-    right.
+    Targets are moved a little from 0 and 1, as in Platt (1999), so that confidences stay below 1 even if all
+    mentions are right.
 
     Args:
-        features: float64 (P, F); queries without any concept (NaN) are left out.
+        features: float64 (P, F). Parts that found no concept (NaN) are left out.
         right: bool (P): whether the first concept is right.
-        doubted: bool (P): parts lowered by other doubts, left out too.
+        doubted: bool (P): parts whose confidence other doubts lower. They are left out too.
     """
     used = ~np.isnan(features[:, 0])
     if doubted is not None:
@@ -251,8 +257,9 @@ def fit_weights(
 
 
 _STRENGTH: Final = 5.0
-"""L2 penalty of changes of the weights, for features of variance 1: as strong as five links with a confidence of a
-half against four times as many judged links.
+"""L2 penalty of changes of the weights, for features of variance 1.
+
+It is as strong as five links with a confidence of one half would be against four times as many judged links.
 """
 
 _SMALLEST: Final = 1e-6
@@ -263,9 +270,10 @@ class CalibrationRefit:
     """The result of learning confidences from judged links.
 
     Attributes:
-        calibration: the new one; ``None`` if none was better, or there is too little data.
-        before: mean loss of the former calibration: minus the logarithm of the probability of the judgement.
-        after: cross-validated loss of the new one; equal to ``before`` if it is not used.
+        calibration: the new calibration; ``None`` if it was not better, or there is too little data.
+        before: mean loss of the former calibration. The loss of a link is minus the logarithm of the probability
+            of its judgement.
+        after: cross-validated mean loss of the new calibration; equal to ``before`` if the new one is not used.
     """
 
     calibration: Calibration | None
@@ -284,16 +292,18 @@ def refit_calibration(
 ) -> CalibrationRefit:
     """Move a calibration towards judged links.
 
-    The new one is used if it gains significantly on links that it was not fitted to
+    The new calibration is used if it gains significantly on links to which it was not fitted
     (:func:`~nymlink.evaluation.significance.is_gain`).
 
     Args:
-        calibration: the present one.
-        features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`; NaN for none.
+        calibration: the present calibration.
+        features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`; NaN for a link
+            without a concept.
         right: bool (P): whether the first concept was right.
-        factors: float64 (P): product of the doubts' factors for its confidence.
-        folds: int64 (P): links of one fold are judged by a calibration fitted to the others.
-        fitted_to: description of the links, for people.
+        factors: float64 (P): the factor by which doubts lower the confidence of each link.
+        folds: int64 (P): the fold of each link. A fold is measured with a calibration that was fitted to the other
+            folds.
+        fitted_to: description of the links, for people to read.
     """
     confidences = np.zeros(len(right))
     for fold in np.unique(folds):
@@ -311,9 +321,9 @@ def refit_calibration(
 
 
 def _lowered(calibration: Calibration) -> tuple[tuple[float, float], ...]:
-    """Keep the curve, up to the present highest confidence.
+    """Keep the points of a calibration's curve up to its present highest confidence.
 
-    Judged links make no new curve: reviewers may have judged only the doubtful ones.
+    No new curve is made from judged links, because reviewers may have judged only doubtful links.
     """
     kept = [point for point in calibration.curve if point[0] < calibration.surest]
     if len(kept) < len(calibration.curve):
@@ -324,7 +334,10 @@ def _lowered(calibration: Calibration) -> tuple[tuple[float, float], ...]:
 def _moved(
     calibration: Calibration, features: Features, right: Bools, factors: npt.NDArray[np.float64]
 ) -> Calibration:
-    """Fit weights of at least 0 near those of a calibration; parts lowered by other doubts are left out."""
+    """Fit weights of at least 0 near those of a calibration.
+
+    Links whose confidence other doubts lower are left out.
+    """
     used = ~np.isnan(features[:, 0]) & (factors == 1)
     features, right = features[used], right[used]
     if not len(right):
@@ -346,7 +359,10 @@ def _moved(
 
 
 def _losses(confidences: Confidences, right: Bools) -> npt.NDArray[np.float64]:
-    """Compute minus the logarithm of the probability of each judgement: float64 (P)."""
+    """Compute the loss of each link: float64 (P).
+
+    It is minus the logarithm of the probability of its judgement.
+    """
     of_outcome = np.where(right, confidences, 1 - confidences)
     losses: npt.NDArray[np.float64] = -np.log(np.clip(of_outcome, _SMALLEST, 1))
     return losses

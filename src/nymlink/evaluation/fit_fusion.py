@@ -1,4 +1,4 @@
-"""Fitting the weights of the searches of an index to a development corpus."""
+"""Fit the weights of the searches of an index to a development corpus."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Weighting:
 
     Attributes:
         fusion: the weights.
-        acc_1: share of the mentions whose first name is right (by name, lenient).
+        acc_1: share of the mentions whose first name is right (by name, lenient: one of its concepts is gold).
         acc_5: share of the mentions with a right name among the first five.
     """
 
@@ -45,7 +45,7 @@ class FusionFit:
         mentions: the number of scored mentions.
         before: the weights that the index had.
         after: the best weights.
-        tried: the number of weightings compared.
+        tried: the number of weightings that were compared.
     """
 
     mentions: int
@@ -62,17 +62,17 @@ def fit_fusion(
     types: Collection[str] | None = None,
     language: str | None = None,
 ) -> FusionFit:
-    """Find the weights with which an index links the mentions of a corpus best.
+    """Find the weights of searches with which an index links the mentions of a corpus best.
 
-    Each search runs once; then all weights of a grid over the simplex are compared on its results. The best
-    weights have the highest Acc@1 (by name, lenient), then the highest Acc@5, then the smallest distance from the
-    present weights: on few mentions many weights do equally well. Fit on training or development mentions, never
-    on those of a final evaluation.
+    Each search runs once. Then all weights on a grid (multiples of 1 / 20 that sum to 1) are compared on the
+    results. The best weights have the highest Acc@1 (by name, lenient). Ties are decided by Acc@5, then by the
+    smallest distance from the present weights, because on few mentions many weights do equally well. Fit on
+    training or development mentions, never on mentions of a final evaluation.
 
     Args:
         index: the index.
         corpus: documents with gold ids.
-        method: the fusion, one of :data:`~nymlink.index.fusion.METHODS`; the present one if ``None``. Another
+        method: the fusion, one of :data:`~nymlink.index.fusion.METHODS`; ``None`` for the present method. Another
             method starts from its default weights.
         types: score mentions of these types only.
         language: default language code of mentions; ``None`` if it is unknown, see
@@ -103,7 +103,7 @@ def fit_fusion(
 
 
 def _places(texts: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[list[int], list[int]]:
-    """Return the place in ``texts`` of each part, and the first part of each mention."""
+    """Return for each part its place in ``texts``, and for each mention the number of its first part."""
     place = {text: number for number, text in enumerate(texts)}
     places = [place[part] for outcome in outcomes for part in outcome.query.parts]
     counts = [len(outcome.query.parts) for outcome in outcomes]
@@ -111,7 +111,7 @@ def _places(texts: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[list[int
 
 
 def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Bools:
-    """Label the entries (P, m) of each part by whether they name a gold concept: bool (P, m)."""
+    """For the entries (P, m) of each part, tell whether they are names of a gold concept: bool (P, m)."""
     owners = index.vocabulary.columns.names["concept"].to_numpy()
     golds = [outcome.gold for outcome in outcomes for _ in outcome.query.parts]
     right = np.zeros(rows.shape, bool)
@@ -127,10 +127,13 @@ def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Bools:
 
 
 def _ranks(rows: Rows, total: Scores, right: Bools) -> Ranks:
-    """Rank the first right entry of each part, as :func:`nymlink.index.hits.best` does: float64 (P)."""
+    """Find the rank of the first right entry of each part: float64 (P).
+
+    Entries are ordered as in :func:`nymlink.index.hits.best`.
+    """
     keys = np.where(rows == NONE, -np.inf, np.round(total.astype(np.float64), 6))
     best = np.where(right, keys, -np.inf)
-    # Of equal scores the smallest row is first; rows ascend.
+    # Of entries with equal scores, the smallest row is first. Rows ascend, so argmax finds it.
     place = best.argmax(axis=1)[:, None]
     reached = np.take_along_axis(best, place, 1)
     ahead = (keys > reached) | ((keys == reached) & (np.arange(rows.shape[1]) < place))
@@ -139,7 +142,7 @@ def _ranks(rows: Rows, total: Scores, right: Bools) -> Ranks:
 
 
 def _grid(names: Sequence[str]) -> Iterator[dict[str, float]]:
-    """Yield all weights that are multiples of 1 / :data:`STEPS` and sum to 1."""
+    """Yield all weights that are multiples of 1 / :data:`STEPS` and add up to 1."""
     for bars in combinations(range(STEPS + len(names) - 1), len(names) - 1):
         counts = [after - before - 1 for before, after in pairwise([-1, *bars, STEPS + len(names) - 1])]
         yield {name: count / STEPS for name, count in zip(names, counts, strict=True)}

@@ -23,7 +23,10 @@ Ranks = npt.NDArray[np.float64]
 
 
 def as_array(ranks: Sequence[Rank]) -> Ranks:
-    """Convert ranks to float64 (n), from 0; infinite if the right answer was not found."""
+    """Convert ranks, which count from 0, to float64 (n).
+
+    The rank is infinite if the right answer was not found.
+    """
     return np.array([np.inf if rank is None else rank for rank in ranks], np.float64)
 
 
@@ -33,16 +36,17 @@ def accuracy(ranks: Ranks, k: int) -> float:
 
 
 def mean_reciprocal_rank(ranks: Ranks) -> float:
-    """Compute the mean of 1 / (rank + 1), 0 where not found; NaN if there are no ranks."""
+    """Compute the mean of 1 / (rank + 1); NaN if there are no ranks. An answer that was not found counts as 0."""
     return float(np.mean(1 / (ranks + 1))) if len(ranks) else float("nan")
 
 
 class GoldResolver:
     """Finds the concept rows of gold ids.
 
-    An id is looked up as written (following alternate and obsolete ids); if unknown, without its prefix
-    (``OMIM:254200`` → ``254200``, as BioSyn does); if still unknown, under each prefix of the vocabulary's ids,
-    alternate ones included (``D009203`` or ``mesh:D009203`` → ``MESH:D009203``), if exactly one prefix knows it.
+    An id is first looked up as written; alternate and obsolete ids are followed. If it is unknown, it is looked up
+    without its prefix (``OMIM:254200`` → ``254200``, as BioSyn does). If it is still unknown, it is looked up with
+    each prefix of the vocabulary's ids, including alternate ids (``D009203`` or ``mesh:D009203`` →
+    ``MESH:D009203``). The last result counts only if exactly one prefix knows the id.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -50,11 +54,11 @@ class GoldResolver:
         self._known: dict[str, frozenset[int]] = {}
 
     def rows(self, concept_ids: Iterable[str]) -> frozenset[int]:
-        """Return the rows of all concepts of the ids."""
+        """Return the rows of all concepts of these ids."""
         return frozenset().union(*(self._rows(concept_id) for concept_id in concept_ids))
 
     def require(self, corpus: Corpus, types: Collection[str] | None) -> None:
-        """Require that a corpus has something to score.
+        """Check that a corpus has something to score.
 
         Raises:
             InputError: no mention (of these types, if given) has a gold id of the vocabulary.
@@ -99,22 +103,22 @@ class GoldResolver:
 
 
 DEPTH: Final = 64
-"""The number of names, and of concepts, retrieved for each query."""
+"""Number of names, and number of concepts, that are retrieved for each query."""
 
 Rank = int | None
-"""Rank of the right answer: 0 for the best; ``None`` if it is not among the first :data:`DEPTH`."""
+"""Rank of the right answer, from 0; ``None`` if it is not among the first :data:`DEPTH`."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldQuery:
-    """A gold mention, prepared.
+    """A mention with gold ids, and its queries.
 
     Attributes:
         document_id: its document.
         mention: the mention, with its gold ids.
-        prepared: its prepared forms, several for a composite; they do not depend on the index.
-        questions: the query of each prepared form, which depends on the index.
-        first: place of the candidate favoured by the document; ``None`` if it favours none.
+        prepared: its prepared forms, several for a composite mention. They do not depend on the index.
+        questions: the query of each prepared form. Queries depend on the index.
+        first: place of the candidate that the document puts first to settle a tie; ``None`` if no tie was settled.
     """
 
     document_id: str
@@ -131,17 +135,18 @@ class GoldQuery:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The ranks of the right answer to a query; a composite has the worst rank of its parts.
+    """The ranks of the right answer to a query. A composite mention has the worst rank of its parts.
 
     Attributes:
         query: the query.
         gold: the rows of its gold concepts in the vocabulary.
-        name_rank: rank among names; a name is right if one of its concepts is gold (lenient: the reading of
-            Sung et al. 2020 and of SapBERT).
-        strict_rank: rank among names; a name is right if all of its concepts are gold; the parts of a composite
-            must mean different gold concepts.
+        name_rank: rank among names. A name is right if one of its concepts is gold (lenient, as in Sung et al.
+            2020 and in SapBERT).
+        strict_rank: rank among names. A name is right if all of its concepts are gold. The parts of a composite
+            mention must mean different gold concepts.
         concept_rank: rank among distinct concepts, as a user sees them.
-        predicted: the rows (concept, name) of the first candidate of each part, or ``None``.
+        predicted: the rows (concept, name) of the first candidate of each part; ``None`` for a part without
+            candidates.
     """
 
     query: GoldQuery
@@ -158,7 +163,7 @@ def outcomes(
     """Find the ranks of the gold concepts of queries.
 
     Args:
-        found: the candidates of their documents, :data:`DEPTH` each.
+        found: the candidates of all mentions of the documents, :data:`DEPTH` for each.
         queries: the queries.
         resolver: finds the concepts of gold ids.
         as_published: count each order of the words of a name as a separate name.
@@ -172,9 +177,9 @@ def outcomes(
     if as_published:
         places += np.bincount(index.entries.reordered.rows, minlength=len(places))
 
-    @cache  # Many queries find the same entry: its sets are made once.
+    @cache  # Many queries find the same entry, so its sets are made only once.
     def names_of(entry: int) -> list[frozenset[int]]:
-        """Return the concepts of an entry, once for each of its places in the ranking."""
+        """Return the concepts of an entry as often as the entry counts in the ranking of names."""
         return [index.entries.concepts(entry, owners)] * int(places[entry])
 
     def outcome(query: GoldQuery) -> Outcome:
@@ -207,9 +212,9 @@ def worst_rank(ranks: Sequence[Rank]) -> Rank:
 
 
 def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset[int]]) -> Rank:
-    """Return the strict rank: the least rank within which each part can have a different gold concept.
+    """Return the strict rank: the smallest rank up to which each part can have a different gold concept.
 
-    A single part, or parts in another number than the gold concepts, may take any of them.
+    If there is one part, or if there are not as many parts as gold ids, each part may have any gold concept.
     """
     if len(parts) == 1 or len(parts) != len(golds):
         gold = frozenset().union(*golds)
@@ -222,7 +227,10 @@ def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset
 
 
 def _all_can_have_one(wanted: Sequence[Sequence[bool]]) -> bool:
-    """Whether each row can have a different column among its wanted ones (Kuhn 1955, augmenting paths)."""
+    """Whether each row can have one of its wanted columns, and no two rows the same one.
+
+    Kuhn 1955, augmenting paths.
+    """
     owners: dict[int, int] = {}
 
     def find(row: int, tried: set[int]) -> bool:

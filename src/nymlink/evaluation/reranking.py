@@ -25,19 +25,22 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class RerankedMention:
-    """The ranks of a mention with gold ids, before and after re-ranking. A composite has its worst part's rank.
+    """The ranks of a mention with gold ids, before and after re-ranking.
+
+    A composite mention has the rank of its worst part.
 
     Attributes:
         document_id: its document.
         mention: the mention, with its gold ids.
-        sentence: its sentence, or the whole text if its offsets are unknown.
-        ambiguous: whether the mention, or a part of it, is a name of several concepts, or the scores of its first
-            two candidates are equal.
-        seen: whether a gold id (of a composite mention, each of them) occurs in the training corpora.
-        before: rank of the gold concept among the candidates of the index, from 0; ``None`` if it is missing.
-        after: the rank after re-ranking.
-        first_before: for each part the id of the first candidate of the index; ``None`` if there is none.
-        first_after: the ids of the first candidates after re-ranking.
+        sentence: the sentence of the mention, or the whole text if its offsets are unknown.
+        ambiguous: whether the mention, or a part of it, is a name of several concepts, or has two first candidates
+            with equal scores.
+        seen: whether a gold id occurs in the training corpora. For a composite mention, all gold ids must occur.
+        before: rank, from 0, of the gold concept among the candidates of the index; ``None`` if it is not among
+            them.
+        after: the same rank after re-ranking.
+        first_before: for each part, the id of the first candidate of the index; ``None`` if there is none.
+        first_after: the same ids after re-ranking.
     """
 
     document_id: str
@@ -51,7 +54,7 @@ class RerankedMention:
     first_after: tuple[str | None, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values; of the mention its offsets, text and gold ids."""
+        """Return JSON values. They have the offsets, the text and the gold ids of the mention."""
         return {
             "document": self.document_id,
             "start": self.mention.start,
@@ -75,7 +78,7 @@ class GroupFigures:
         n: the number of mentions.
         before: Acc@1 and Acc@5 of the index alone.
         after: Acc@1 and Acc@5 after re-ranking.
-        recall: share of the mentions with a right candidate, the upper bound of the accuracies.
+        recall: share of the mentions with a right candidate, which no accuracy can exceed.
     """
 
     n: int
@@ -109,11 +112,11 @@ class GroupFigures:
 
 @dataclass(frozen=True)
 class RerankingEvaluation:
-    """A corpus, linked with and without a re-ranker.
+    """The result of linking a corpus with and without a re-ranker.
 
     Attributes:
         mentions: all mentions with gold ids.
-        trained: whether the training corpora are known, and so which concepts were seen.
+        trained: whether the training corpora are known. If so, it is known which concepts were seen in training.
     """
 
     mentions: Sequence[RerankedMention]
@@ -121,7 +124,7 @@ class RerankingEvaluation:
 
     @cached_property
     def figures(self) -> Mapping[str, GroupFigures]:
-        """Accuracies of all mentions, of ambiguous ones and, if known, of seen and unseen concepts."""
+        """Accuracies of all mentions, of ambiguous mentions and, if known, of seen and unseen concepts."""
         groups = {
             "all": list(self.mentions),
             "ambiguous": [mention for mention in self.mentions if mention.ambiguous],
@@ -133,7 +136,7 @@ class RerankingEvaluation:
 
     @cached_property
     def test(self) -> McNemar:
-        """McNemar's test of the first candidates: first the index alone, second re-ranked."""
+        """McNemar's test of the first candidates. The first run is the index alone, the second is re-ranked."""
         return mcnemar(self._right("before"), self._right("after"))
 
     def _right(self, when: str) -> npt.NDArray[np.bool_]:
@@ -141,7 +144,7 @@ class RerankingEvaluation:
 
     @property
     def changed(self) -> list[RerankedMention]:
-        """Mentions whose first candidate re-ranking changes."""
+        """The mentions whose first candidate differs after re-ranking."""
         return [mention for mention in self.mentions if mention.first_before != mention.first_after]
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,14 +166,14 @@ def evaluate_reranking(
     training: Sequence[Corpus] = (),
     progress: bool = False,
 ) -> RerankingEvaluation:
-    """Link a corpus with an index alone, and re-ranked with the re-ranker's own weights.
+    """Link a corpus with an index, re-rank the candidates, and measure both.
 
-    All mentions with gold ids count; one without a gold id in the vocabulary or among its candidates is wrong. A
-    composite mention is right if each of its parts is.
+    All mentions with gold ids count. A mention is wrong if its gold ids are not in the vocabulary or not among its
+    candidates. A composite mention is right if each of its parts is right.
 
     Args:
         index: the index to link to.
-        reranker: the re-ranker of its candidates.
+        reranker: the re-ranker of the index's candidates.
         corpus: documents with gold ids.
         types: score mentions of these types only.
         language: default language code of mentions; ``None`` if it is unknown, see
@@ -179,7 +182,7 @@ def evaluate_reranking(
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: no mention has a gold id of the vocabulary, or no training mention has any.
+        InputError: no mention has a gold id of the vocabulary, or no training mention has a gold id.
         MissingExtraError: the sentence splitter is not installed.
     """
     linker, resolver = Linker(index, top_k=reranker.candidates, language=language), GoldResolver(index.vocabulary)
@@ -222,10 +225,10 @@ def evaluate_reranking(
 
 
 def readable_changes(evaluation: RerankingEvaluation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """List the mentions whose first candidate re-ranking changes, for people: concepts with their names.
+    """List, for people to read, the mentions whose first candidate differs after re-ranking.
 
-    ``now`` is "right" if re-ranking corrects a wrong first candidate, "wrong" if it replaces a right one, else
-    empty.
+    Concepts are shown with their names. ``now`` is "right" if re-ranking corrects a wrong first candidate, "wrong"
+    if it replaces a right one, and otherwise empty.
     """
     resolver = GoldResolver(vocabulary)
 
@@ -254,12 +257,15 @@ def readable_changes(evaluation: RerankingEvaluation, vocabulary: Vocabulary) ->
 
 
 def _concepts(resolver: GoldResolver, concept_id: str) -> frozenset[int | str]:
-    """Return the concepts of an id in any spelling; the id itself if the vocabulary lacks it."""
+    """Return the concepts of an id in any spelling.
+
+    If the vocabulary does not have the id, return the id itself.
+    """
     return resolver.rows([concept_id]) or frozenset([concept_id])
 
 
 def _ambiguous(index: Index, link: Link) -> bool:
-    """Check if a mention, or a part, is a name of several concepts, or its first two candidates tie."""
+    """Whether a mention, or a part of it, is a name of several concepts, or its first two candidates tie."""
 
     def ambiguous(part: Link) -> bool:
         scores = [candidate.score for candidate in part.candidates[:2]]
@@ -269,7 +275,7 @@ def _ambiguous(index: Index, link: Link) -> bool:
 
 
 def _rank(index: Index, link: Link, gold: frozenset[int]) -> Rank:
-    """Return the rank of the first gold concept; of a composite mention the worst part's."""
+    """Return the rank of the first gold concept. For a composite mention, return the rank of the worst part."""
     rows = [[index.vocabulary.row(candidate.concept_id) for candidate in part.candidates] for part in link.singles]
     return worst_rank([first_rank(row in gold for row in part) for part in rows])
 

@@ -17,7 +17,7 @@ from nymlink.core.json_files import member
 from nymlink.evaluation.outcomes import Ranks, as_array
 
 _DRAWS: Final = 2**17
-"""Draws of a bootstrap made at once: their arrays stay in the processor's cache."""
+"""Number of draws of a bootstrap that are made at once. Their arrays stay in the processor's cache."""
 
 
 def bootstrap_interval(
@@ -31,17 +31,17 @@ def bootstrap_interval(
     """Compute the percentile bootstrap interval of an accuracy (Efron & Tibshirani 1993, chapter 13).
 
     Whole groups are drawn, because mentions of one document are not independent. If all mentions are in one group,
-    mentions are drawn.
+    single mentions are drawn.
 
     Args:
-        correct: bool (n): which mentions are right.
-        groups: n group names, for example document ids.
-        level: the share of the distribution inside the interval.
+        correct: bool (n): whether each mention is right.
+        groups: the group of each mention, for example the id of its document.
+        level: the share of the distribution that is inside the interval.
         resamples: the number of samples drawn.
         seed: the seed of the random draws.
 
     Returns:
-        The bounds of the interval; NaN for no mentions.
+        The bounds of the interval; NaN if there are no mentions.
     """
     if not len(correct):
         return float("nan"), float("nan")
@@ -66,9 +66,10 @@ class McNemar:
     """The result of McNemar's exact test of two runs over the same mentions.
 
     Attributes:
-        only_first: mentions that only the first run has right.
-        only_second: mentions that only the second run has right.
-        p_value: two-sided probability of so uneven a split, were both runs equally good.
+        only_first: number of mentions that only the first run has right.
+        only_second: number of mentions that only the second run has right.
+        p_value: if both runs were equally good, the two-sided probability that these two numbers differ at least
+            so much.
     """
 
     only_first: int
@@ -83,8 +84,8 @@ def mcnemar(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> McNe
     """Compare two runs over the same mentions with McNemar's test (1947) in its exact, binomial form.
 
     Args:
-        first: bool (n): which mentions the first run has right.
-        second: the same of the second run.
+        first: bool (n): whether the first run has each mention right.
+        second: bool (n): whether the second run has each mention right.
     """
     if first.shape != second.shape:
         raise ValueError(f"two runs over different mentions: {first.shape} and {second.shape}")
@@ -95,7 +96,10 @@ def mcnemar(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> McNe
 
 
 def _binomial_test(successes: int, trials: int) -> float:
-    """Compute the two-sided probability of so uneven a split with a fair coin, in whole numbers until the end."""
+    """Compute the two-sided probability that a fair coin gives a split at least so uneven.
+
+    All steps but the last compute with whole numbers.
+    """
     ways, tail = 1, 0
     for number in range(min(successes, trials - successes) + 1):
         tail += ways
@@ -104,7 +108,7 @@ def _binomial_test(successes: int, trials: int) -> float:
 
 
 def is_gain(gains: npt.NDArray[np.float64]) -> bool:
-    """Whether a mean gain is larger than twice its standard error: hardly by chance."""
+    """Whether a mean gain is larger than twice its standard error. Such a gain is hardly due to chance."""
     return bool(gains.mean() > 2 * gains.std() / np.sqrt(len(gains)))
 
 
@@ -123,7 +127,7 @@ def read_run(path: Path) -> dict[str, Any]:
         raise InputError(f"cannot be opened: {error.strerror or error}", path=path) from error
     except (ValueError, RecursionError) as error:
         raise InputError(_NO_RUN, path=path) from error
-    # Only an evaluation can be compared with itself.
+    # Check the file by comparing it with itself, which works only for an evaluation.
     compare(run, run, path=path)
     return run
 
@@ -131,15 +135,15 @@ def read_run(path: Path) -> dict[str, Any]:
 def compare(
     first: Mapping[str, Any], second: Mapping[str, Any], *, path: Path | None = None
 ) -> dict[str, McNemar]:
-    """Compare the accuracies at 1 of two runs over the same mentions, by McNemar's exact test.
+    """Compare the accuracies at 1 of two runs over the same mentions with McNemar's exact test.
 
     Args:
         first: the :meth:`~nymlink.evaluation.evaluation.Evaluation.to_dict` of one run.
-        second: the same of the other run.
+        second: the :meth:`~nymlink.evaluation.evaluation.Evaluation.to_dict` of the other run.
         path: the file of the second run, for messages.
 
     Raises:
-        InputError: they are not evaluations, or not of the same mentions.
+        InputError: ``first`` or ``second`` is not an evaluation, or they have scored different mentions.
     """
     try:
         mentions = [member(run, "mentions", dict) for run in (first, second)]

@@ -57,7 +57,8 @@ class Completer:
         """Find concepts for a typed text.
 
         Concepts with this id come first, then concepts with a name or an id that begins with the text, then
-        concepts with a name in which a later word begins with it.
+        concepts with a name in which a later word begins with it. For a text without digits, ids that begin with
+        the text come last.
 
         Short names come before long names. A space at the end of the text means that its last word is complete.
 

@@ -185,7 +185,7 @@ class Ranking:
 
         The first :data:`~nymlink.rank.retrieval.CANDIDATES` candidates of the index are ranked. Later candidates
         follow in the order of the index. A candidate comes first, whatever its score, if its name is written
-        exactly like the mention, or if it is the only candidate whose name equals the question.
+        exactly like the mention, or if it is the only candidate whose name equals the mention.
 
         Args:
             questions: Q questions.

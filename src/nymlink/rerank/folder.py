@@ -71,7 +71,7 @@ def score_settings(index: Index) -> dict[str, Any]:
 
 
 def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScorer:
-    """Open the scorer of a folder, on the first CUDA device if there is one, else on the CPU.
+    """Open the scorer of a folder on the first CUDA device. If there is none, open it on the CPU.
 
     Transformers run in bfloat16 if the hardware of the device supports it. Vectors of concepts are kept in the
     user's cache.

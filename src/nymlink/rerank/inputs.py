@@ -172,7 +172,7 @@ class Inputs:
 
 
 def end_ids(tokenizer: Tokenizer) -> tuple[int, int]:
-    """Find the ids of the token before a text and of the token after it. The latter is also the separator.
+    """Find the ids of the tokens before and after a text. The token after a text is also the separator.
 
     Raises:
         InputError: the tokenizer does not put one token before a text and one after it.

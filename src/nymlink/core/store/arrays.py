@@ -1,4 +1,4 @@
-"""Arrays in memory-mapped files, their types, and hashes of numbers."""
+"""Arrays in memory-mapped files, types of arrays, and hashes of numbers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ HalfVectors = npt.NDArray[np.float16]
 
 
 def as_float32(values: HalfVectors | Vectors) -> Vectors:
-    """Convert finite float16 values to float32, several times faster than ``astype``; return float32 as it is.
+    """Convert finite float16 values to float32, several times faster than ``astype``.
 
-    The bits of a float16, moved to the sign, exponent and fraction fields of a float32, give the same number times
-    2⁻¹¹² (the exponent bias is 15 instead of 127).
+    Float32 is returned as it is.
+
+    The sign, exponent and fraction of a float16 are moved to the fields of a float32. This gives the number times
+    2⁻¹¹², because the exponent bias is 127 instead of 15. A multiplication corrects it.
     """
     if values.dtype == np.float32:
         return cast(Vectors, values)
@@ -47,7 +49,7 @@ def save_array(directory: Path, name: str, array: npt.NDArray[Any]) -> None:
 def save_blocks(
     directory: Path, name: str, blocks: Iterable[npt.NDArray[Any]], *, dtype: npt.DTypeLike, shape: tuple[int, ...]
 ) -> None:
-    """Write an array to ``name.npy`` block by block, without holding all of it in memory.
+    """Write an array to ``name.npy`` block by block, so that the whole array is never in memory.
 
     Args:
         directory: the directory of the file.
@@ -69,13 +71,13 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
     Args:
         directory: the directory of the file.
         name: the name of the file without its ending.
-        scattered: whether single rows of a large file are read; the system then does not read ahead.
+        scattered: whether single rows of a large file will be read. The system then does not read ahead.
 
     Raises:
         OSError: there is no such file.
         ValueError: the file holds no array of numbers, or is truncated.
     """
-    # Copy-on-write, not read-only: compiled code often rejects read-only arrays even if it does not write.
+    # Map copy-on-write, not read-only: compiled code often rejects read-only arrays, even if it does not write.
     try:
         mapped: npt.NDArray[Any] = np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False)
     except (EOFError, ArithmeticError, SyntaxError, TokenError, TypeError) as error:
@@ -86,10 +88,10 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
     if not mapped.ndim:
         raise ValueError(f"{name}.npy holds a single value")
     if scattered and hasattr(mmap, "MADV_RANDOM") and isinstance(mapped.base, mmap.mmap):
-        # Only advice: if the system refuses it, reading works as before.
+        # This is only advice. If the system refuses it, reading works as before.
         with suppress(OSError):
             mapped.base.madvise(mmap.MADV_RANDOM)
-    # A plain array: reading single values from a memmap is several times slower.
+    # Return a plain array, because reading single values from a memmap is several times slower.
     return mapped.view(np.ndarray)
 
 

@@ -1,7 +1,8 @@
-"""Files and folders written whole or not at all, by one writer at a time.
+"""Write files and folders completely or not at all, by one writer at a time.
 
-A file is replaced in one step. A directory takes two renames: the old one aside, then the new one into its place.
-Between them a reader may find no directory, or open old and new files together; trying again helps.
+A file is replaced in one step. A directory takes two renames: the old directory is moved aside, then the new one
+takes its place. Between the two renames, a reader may find no directory, or may open both old and new files. The
+reader should then try again.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ _LEFTOVER: Final = re.compile(r"\..+\.\d+-[0-9a-f]+@.*\.(partial|retired)")
 
 @contextlib.contextmanager
 def atomic_directory(target: Path) -> Iterator[Path]:
-    """Yield a temporary directory that becomes ``target`` if the block succeeds, and is removed otherwise.
+    """Yield a temporary directory. It becomes ``target`` if the block succeeds; otherwise it is removed.
 
-    An existing ``target`` is replaced as a whole; a link is followed. The temporary directory lies in the same
-    folder, under a name unique to this process and call. The next call removes leftovers of a killed process.
+    An existing ``target`` is replaced as a whole. If ``target`` is a link, the directory it leads to is replaced.
+    The temporary directory is in the same folder, and its name is unique to this process and call. If a process is
+    killed, the next call removes what it left behind.
 
     Raises:
         OutputError: the directory cannot be written; the message gives the reason (for example a full disk).
@@ -50,7 +52,7 @@ def atomic_directory(target: Path) -> Iterator[Path]:
             _replace_directory(partial, target)
         except OutputError as error:
             if error.path is not None and Path(error.path).is_relative_to(partial):
-                # The error may be about a file in the temporary directory, a name unknown to the user.
+                # The error may name a file in the temporary directory, whose name the user does not know.
                 raise OutputError(error.message, path=target) from error
             raise
         finally:
@@ -59,13 +61,14 @@ def atomic_directory(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_file(target: Path, *, sweep: bool = False) -> Iterator[Path]:
-    """Yield a temporary path that becomes ``target`` if the block succeeds, and is removed otherwise.
+    """Yield a temporary path. The file there becomes ``target`` if the block succeeds; otherwise it is removed.
 
     A link is followed. A device or a pipe (``/dev/null``) is written to directly, never replaced.
 
     Args:
         target: the file.
-        sweep: also remove leftovers of other files in the folder; needed if every file has a new name.
+        sweep: whether to remove temporary files of all files in the folder that killed processes left behind. This
+            is needed if every file has a new name.
 
     Raises:
         OutputError: the file cannot be written.
@@ -91,7 +94,7 @@ def output_errors(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno is None:
-            # NumPy's error gives only the number of values not written.
+            # NumPy's error says only how many values were not written.
             reason = f"{error} (the disk may be full)"
         elif error.errno == errno.ENOSPC:
             reason = "no space left on the disk: free some and run again"
@@ -111,7 +114,10 @@ def is_leftover(name: str) -> bool:
 
 
 def _temporary_path(target: Path, ending: str = "partial") -> Path:
-    """Return a new hidden path in the same folder, with the process id and the host, as containers reuse ids."""
+    """Return a new hidden path in the same folder.
+
+    It contains the process id, and the host too, because containers reuse process ids.
+    """
     own = f"{os.getpid()}-{secrets.token_hex(4)}@{platform.node()}"
     return target.parent / f".{target.name}.{own}.{ending}"
 
@@ -121,7 +127,7 @@ def _replace_directory(partial: Path, target: Path) -> None:
     try:
         _exchange(partial, target, retired)
     except BaseException:
-        # Also on Ctrl-C between the two renames: readers must not be left without a directory.
+        # Do this even on Ctrl-C between the two renames, so that readers are not left without a directory.
         _restore_or_remove(retired, target)
         raise
     _remove(retired)
@@ -137,12 +143,12 @@ def _exchange(partial: Path, target: Path, retired: Path) -> None:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        # Another writer of the same directory finished between the two renames: replace its result.
+        # Another writer put the same directory there between the two renames. Try again, to replace its result.
         _remove(retired)
 
 
 def _restore_or_remove(retired: Path, target: Path) -> None:
-    """Rename ``retired`` back to ``target`` if nothing is there, and remove it otherwise."""
+    """Rename ``retired`` back to ``target`` if nothing is there. Otherwise remove ``retired``."""
     if target.exists():
         _remove(retired)
     else:
@@ -151,10 +157,10 @@ def _restore_or_remove(retired: Path, target: Path) -> None:
 
 
 def _clear_abandoned(target: Path, *, sweep: bool = False) -> None:
-    """Remove leftovers of killed processes of this host, and restore directories that they moved aside."""
+    """Remove temporary files of killed processes of this host, and restore directories that they moved aside."""
     name, host = ".+" if sweep else re.escape(target.name), re.escape(platform.node())
     own = rf"(\d+)-[0-9a-f]+@{host}"
-    # A directory may be written within the temporary directory of another.
+    # A directory may be written within the temporary directory of another directory.
     pattern = re.compile(rf"\.({name}|(\.{name}\.{own}\.partial))\.{own}\.(partial|retired)")
     for path in target.parent.iterdir():
         match = pattern.fullmatch(path.name)
@@ -167,7 +173,7 @@ def _clear_abandoned(target: Path, *, sweep: bool = False) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or a directory as far as possible, ignoring errors."""
+    """Remove a file or a directory as far as possible. Errors are ignored."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -179,12 +185,12 @@ def _alive(process: int) -> bool:
     try:
         return bool(psutil.pid_exists(process))
     except OverflowError:
-        # The file belongs to another host: this is no valid process id here.
+        # The process id is not valid on this host, so the file belongs to another host.
         return True
 
 
 LOCK: Final = ".lock"
-"""The lock file; a killed process leaves the file behind, but not the lock."""
+"""Name of the lock file. A killed process leaves the file behind, but not the lock."""
 
 
 @contextmanager
@@ -193,7 +199,7 @@ def locked_folder(folder: Path, writer: str) -> Iterator[None]:
 
     Args:
         folder: the folder.
-        writer: noun for the message: ``"training"``.
+        writer: noun for the message, for example ``"training"``.
 
     Raises:
         OutputError: another process has the lock, or the folder cannot be made.
@@ -233,6 +239,6 @@ def _locked(path: Path, target: Path, taken: str, wait: float = 0) -> Iterator[N
         yield
     finally:
         with suppress(OSError):
-            # On Windows a locked file cannot be removed; filelock removes it there when it is released.
+            # On Windows, a locked file cannot be removed. There, filelock removes it when the lock is released.
             path.unlink()
         lock.release()

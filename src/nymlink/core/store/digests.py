@@ -1,4 +1,7 @@
-"""Digests that detect damage (not forgery): XXH3, 128 bits, about ten times as fast as a cryptographic hash."""
+"""Digests that detect damage, but not forgery.
+
+They are XXH3 with 128 bits, which is about ten times as fast as a cryptographic hash.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any, Final
 import xxhash
 
 _BLOCK: Final = 1 << 16
-"""Bytes read at a time; they stay in the processor's cache until they are hashed."""
+"""Number of bytes read at a time. They stay in the processor's cache until they are hashed."""
 
 
 def digest(data: bytes | memoryview) -> bytes:
@@ -18,7 +21,7 @@ def digest(data: bytes | memoryview) -> bytes:
 
 
 def file_digest(path: Path) -> str:
-    """Compute the digest of a file, as 32 hex digits, without holding Python's lock.
+    """Compute the digest of a file, as 32 hex digits. Other threads can run meanwhile.
 
     Raises:
         OSError: the file cannot be read.
@@ -31,5 +34,5 @@ def file_digest(path: Path) -> str:
 
 
 def json_digest(value: Any) -> str:
-    """Compute the digest of a JSON value, independent of layout and order of keys, as 32 hex digits."""
+    """Compute the digest of a JSON value, as 32 hex digits. Layout and order of keys do not change it."""
     return digest(json.dumps(value, sort_keys=True).encode()).hex()

@@ -1,4 +1,4 @@
-"""Safe reading of folders from strangers: only regular files inside, and JSON of limited size."""
+"""Read folders from strangers safely: only regular files inside the folder, and only JSON of limited size."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Final
 
 _MAX_JSON: Final = 256 << 20
-"""Bytes; the largest tokenizers and rankers have a tenth of this."""
+"""Most bytes of a JSON file. The largest tokenizers and rankers have a tenth of this."""
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def leads_outside(directory: Path, file: Path) -> bool:
-    """Whether a file of a directory is a link to a file outside.
+    """Whether a file of a directory is a link to a file outside of the directory.
 
-    In the cache of the Hugging Face hub a model's files are links; there the model's part of the cache counts as
-    the directory.
+    In the cache of the Hugging Face hub, the files of a model are links. There, the model's part of the cache
+    counts as the directory.
     """
     home = Path(os.path.realpath(directory))
     if home.parent.name == "snapshots":
@@ -32,7 +32,8 @@ def read_json_file(path: Path) -> Any:
     Raises:
         FileNotFoundError: there is no such file.
         OSError: it cannot be read, or is a folder, a pipe or a device.
-        ValueError: it is no JSON in UTF-8, has half a surrogate pair, is nested too deep, or has more than 256 MB.
+        ValueError: it is not JSON in UTF-8, has half a surrogate pair, is nested too deep, or has more than 256
+            MB.
     """
     size = path.stat().st_size
     if not path.is_file() and not path.is_dir():
@@ -45,6 +46,6 @@ def read_json_file(path: Path) -> Any:
     except RecursionError as error:
         raise ValueError("too many levels of nested brackets") from error
     if _SURROGATE.search(text):
-        # Half a pair could be read, but neither printed nor written; this raises an error.
+        # Half a surrogate pair can be read, but neither printed nor written. This raises an error if there is one.
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value

@@ -1,7 +1,8 @@
 """The directory format of vocabularies, indexes and models: data files beside a versioned ``manifest.json``.
 
-The manifest names the kind of directory, its format version, its sources and settings, every file with its size
-and digest, and its own digest. Every missing, truncated or damaged file is detected before its content is used.
+The manifest names the kind of directory, its format version, its sources and its settings. It lists every file
+with its size and digest, and has a digest of itself. So a missing, truncated or damaged file is detected before
+its content is used.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from nymlink.core.store.output_checks import require_replaceable, with_article
 from nymlink.core.store.ownership import MANIFEST, manifest_of
 
 _OWN: Final = "digest"
-"""Key of the manifest's own digest, which covers all other entries."""
+"""Key of the digest of the manifest itself, which covers all other entries."""
 
 _SHOWN: Final = 200
-"""Most characters of a name in a message."""
+"""Largest number of characters of a name that a message shows."""
 
 _REMEDIES: Final = {
     "adapter": "train it again",
@@ -42,13 +43,15 @@ def remedy(kind: str) -> str:
 
 @contextlib.contextmanager
 def write_directory(target: Path, *, kind: str, version: int, body: dict[str, Any]) -> Iterator[Path]:
-    """Write a directory of data files atomically: yield a temporary directory and add the manifest at the end.
+    """Write a directory of data files atomically.
+
+    The block is given a temporary directory, and writes the files. The manifest is added at the end of the block.
 
     Args:
-        target: the directory; one of the same kind without other files is replaced.
+        target: the directory. An existing directory of the same kind is replaced if it has no other files.
         kind: the kind of directory, for example ``"vocabulary"``.
-        version: its format version; readers of other versions refuse it.
-        body: further manifest entries; entries may be added inside the block.
+        version: its format version. A nymlink that reads another version refuses the directory.
+        body: further entries of the manifest. The block may add entries.
 
     Raises:
         OutputError: ``target`` holds something nymlink did not write, or cannot be written.
@@ -58,12 +61,12 @@ def write_directory(target: Path, *, kind: str, version: int, body: dict[str, An
         yield partial
         with output_errors(target):
             seal(partial, {"kind": kind, "format": version, **body})
-        # Check again: another process may have written there since.
+        # Check again, because another process may have written there meanwhile.
         require_replaceable(Path(target), kind=kind)
 
 
 def seal(directory: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the manifest of a directory, with the sizes and digests of all its present files.
+    """Write the manifest of a directory, with the sizes and digests of all files that are there now.
 
     Args:
         directory: the directory.
@@ -81,12 +84,13 @@ def seal(directory: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def write_manifest(directory: Path, manifest: Mapping[str, Any]) -> None:
-    """Write or replace the manifest of a directory in one step; it already lists the files.
+    """Write or replace the manifest of a directory, atomically. The given manifest already lists the files.
 
     Raises:
         OutputError: the manifest cannot be written; nothing was changed.
     """
-    # Compute the digest of the values as JSON returns them: lists for tuples, strings for number keys.
+    # Compute the digest of the values that JSON gives back: lists instead of tuples, strings instead of number
+    # keys.
     body = json.loads(json.dumps(_body(manifest)))
     text = json.dumps({**body, _OWN: json_digest(body)}, indent=2, ensure_ascii=False)
     with atomic_file(directory / MANIFEST) as partial:
@@ -102,8 +106,8 @@ def read_manifest(
         directory: the directory.
         kind: the expected kind of directory.
         version: the expected format version.
-        later: tells for a file name whether the caller checks the digest itself (:func:`check_files`); here only
-            the size is checked.
+        later: function that tells, for the name of a file, whether the caller checks its digest later
+            (:func:`check_files`). For such files, only the size is checked now.
 
     Raises:
         StoreError: the directory does not exist or is of another kind or format version, or the manifest or a
@@ -131,7 +135,7 @@ def find_damage(directory: Path) -> tuple[dict[str, Any], list[str]]:
     """Check all files of a directory of any kind.
 
     Returns:
-        The manifest, and a message for each damaged file, with advice.
+        The manifest, and for each damaged file a message with advice.
 
     Raises:
         StoreError: nymlink did not write the directory, its manifest cannot be read, or an older version of
@@ -209,7 +213,9 @@ def _require_inside(directory: Path, name: str) -> None:
 
 
 def require_files(manifest: dict[str, Any], names: Iterable[str]) -> None:
-    """Check that a manifest lists the files its directory needs: unlisted files are not checked.
+    """Check that a manifest lists the files that its directory needs.
+
+    Files that are not listed would not be checked.
 
     Raises:
         ValueError: a file is not listed.
@@ -220,7 +226,7 @@ def require_files(manifest: dict[str, Any], names: Iterable[str]) -> None:
 
 
 def _read(directory: Path, kind: str) -> dict[str, Any]:
-    """Read the manifest of a directory, unchecked."""
+    """Read the manifest of a directory without checking its digest and its files."""
     try:
         manifest = manifest_of(directory)
         if manifest is None:

@@ -1,4 +1,4 @@
-"""Check before any work that an output can be written and overwrites nothing else."""
+"""Check, before any work is done, that an output can be written and overwrites nothing else."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from nymlink.core.store.atomic import output_errors
 from nymlink.core.store.ownership import foreign_files, manifest_of, owner_of
 
 _SHOWN: Final = 3
-"""Most foreign files in a message."""
+"""Largest number of foreign files that a message names."""
 
 
 def require_file(target: Path, *, inputs: Iterable[Path | None] = ()) -> None:
     """Check that a file can be written, and overwrites neither an input nor a file of a nymlink directory.
 
     Args:
-        target: the file; may be a device or a pipe.
+        target: the file. It may be a device or a pipe.
         inputs: the input files and directories.
 
     Raises:
-        OutputError: it cannot be written, or would overwrite one of those.
+        OutputError: the file cannot be written, or would overwrite an input or a file of a nymlink directory.
     """
     with output_errors(target):
         if target.is_dir():
@@ -43,7 +43,7 @@ def require_file(target: Path, *, inputs: Iterable[Path | None] = ()) -> None:
 
 
 def require_directory(target: Path, *, kind: str, inputs: Iterable[Path | None] = ()) -> None:
-    """Check that a directory can be written, and replaces at most a nymlink directory of the same kind.
+    """Check that a directory can be written, and replaces nothing but a nymlink directory of the same kind.
 
     Args:
         target: the directory.
@@ -63,7 +63,7 @@ def require_place(target: Path) -> None:
     """Check that a directory can be created at ``target``, outside of other nymlink directories.
 
     Raises:
-        OutputError: it cannot be created, or is part of another one.
+        OutputError: it cannot be created, or is a part of another nymlink directory.
     """
     with output_errors(target):
         _require_free(target)
@@ -89,10 +89,10 @@ def require_changeable(directory: Path) -> None:
 
 
 def require_replaceable(target: Path, *, kind: str) -> None:
-    """Check that ``target`` is free, or a nymlink directory of the same kind without other files.
+    """Check that nothing is at ``target``, or only a nymlink directory of the same kind without other files.
 
     Raises:
-        OutputError: something else is there; files of others are never removed.
+        OutputError: something else is there. nymlink never removes files that it did not write.
     """
     with output_errors(target):
         if not target.exists() or (target.is_dir() and not any(target.iterdir())):
@@ -125,7 +125,7 @@ def with_article(kind: str) -> str:
 
 
 def _require_apart(target: Path, inputs: Iterable[Path | None], *, within: bool = False) -> None:
-    """Check that a path is not an input and, if ``within``, not inside one."""
+    """Check that a path is not an input. If ``within``, check also that it is not inside an input."""
     places = {os.path.realpath(target), *(map(str, Path(os.path.realpath(target)).parents) if within else ())}
     if any(os.path.realpath(path) in places for path in inputs if path is not None):
         raise OutputError("this is an input and would be overwritten: choose another place", path=target)
@@ -141,6 +141,9 @@ def _require_free(target: Path) -> None:
 
 
 def _require_writable(folder: Path) -> None:
-    """Create an unnamed file in a folder: permissions alone do not show whether writing is possible."""
+    """Check that a folder can be written by creating an unnamed file.
+
+    Permissions alone do not show whether writing is possible.
+    """
     with tempfile.TemporaryFile(dir=folder):
         pass

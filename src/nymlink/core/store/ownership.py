@@ -1,4 +1,4 @@
-"""Tell which files nymlink wrote: those in a manifest, and those of a training."""
+"""Tell which files nymlink wrote: files that a manifest lists, and files of a training."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ _TRAINING_FILES: Final = (RECORD, "recipe.toml", "metrics.jsonl")
 
 
 class Owner(NamedTuple):
-    """A directory written by nymlink, and its kind (``"index"``, ``"training"`` …)."""
+    """A directory that nymlink wrote, and its kind, for example ``"index"`` or ``"training"``."""
 
     directory: Path
     kind: str
 
 
 def manifest_of(directory: Path) -> dict[str, Any] | None:
-    """Read the manifest in a directory, unchecked; ``None`` for none, or one of another program (a web page, say).
+    """Read the manifest in a directory, without checking it.
 
-    A manifest with files outside its directory is not nymlink's.
+    The result is ``None`` if there is no manifest, or if it belongs to another program. Web pages, for example,
+    have a ``manifest.json`` too.
+
+    A manifest that names files outside of its directory is not a manifest of nymlink.
 
     Raises:
         OSError: the manifest may not be read.
@@ -57,7 +60,7 @@ def is_training(directory: Path) -> bool:
 
 
 def owner_of(path: Path) -> Owner | None:
-    """Find the nymlink directory of a file or folder, existing or not.
+    """Find the nymlink directory to which a file or folder belongs. The file or folder need not exist.
 
     Raises:
         OSError: a manifest in a parent folder may not be read.
@@ -76,7 +79,10 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def foreign_files(directory: Path, manifest: dict[str, Any]) -> Iterator[str]:
-    """Yield the files in a directory that its manifest does not name, except leftovers of killed processes."""
+    """Yield the files in a directory that its manifest does not list.
+
+    Temporary files of killed processes are left out.
+    """
     own = {MANIFEST, *manifest["files"]}
     for path in sorted(directory.rglob("*")):
         name = path.relative_to(directory).as_posix()
@@ -85,7 +91,7 @@ def foreign_files(directory: Path, manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:
-    """Read a JSON object from a file; ``None`` if the file is missing or holds no object."""
+    """Read a JSON object from a file; ``None`` if the file is missing or has no object."""
     try:
         value = read_json_file(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):

@@ -1,4 +1,4 @@
-"""Check the digests of large files in the background during loading."""
+"""Check the digests of large files in the background, while they are loaded."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from nymlink.core.errors import StoreError
 from nymlink.core.store.manifest import check_files
 
 _THREADS: Final = 2
-"""More threads gain little: memory or disk bandwidth is the limit."""
+"""Number of threads. More threads gain little, because the bandwidth of memory or disk is the limit."""
 
 
 class Verification:
-    """A check of file digests in threads, started at its creation.
+    """A check of file digests in threads. It starts when this object is created.
 
     Args:
         directory: the directory of the files.
-        manifest: its manifest, with their digests.
+        manifest: the manifest of the directory, with the digests.
         names: the files to check, as the manifest names them.
 
     Attributes:
-        passed: whether all files are known to be undamaged, so that nobody has to wait.
+        passed: whether :meth:`wait` has found all files undamaged, so that nobody needs to wait again.
     """
 
     def __init__(self, directory: Path, manifest: Mapping[str, Any], names: Iterable[str]) -> None:
         self.passed = False
         self._directory = directory
         self._manifest = manifest
-        # The largest first, so that no thread works on it alone at the end.
+        # Check the largest files first, so that no thread works alone on a large file at the end.
         self._names = sorted(names, key=lambda name: -manifest["files"][name]["size"])
         self._damage: StoreError | None = None
         self._lock = Lock()
@@ -45,7 +45,7 @@ class Verification:
         if not self._names:
             self._done.set()
         for _ in range(min(_THREADS, len(self._names))):
-            # Daemon threads: a command that ends early, by an error or Ctrl-C, does not wait for them.
+            # Use daemon threads: a command that ends early, by an error or Ctrl-C, does not wait for them.
             Thread(target=self._work, name="verification", daemon=True).start()
 
     def wait(self) -> None:
@@ -58,7 +58,7 @@ class Verification:
             if os.getpid() == self._process:
                 self._done.wait()
             else:
-                # In a forked process the threads do not exist.
+                # A forked process does not have the threads, so it checks the files itself.
                 check_files(self._directory, self._manifest, self._names)
                 self._done.set()
         if self._damage is not None:

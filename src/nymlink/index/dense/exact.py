@@ -296,8 +296,8 @@ class Int8Codes:
     def _quantise_queries(self, queries: Vectors) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
         """Quantise queries: codes, int8 (Q, D), and slack, int64 (Q).
 
-        The slack bounds rounding: if one product of a query is larger than another by more than the slack, the
-        exact inner product is larger too.
+        If one product of a query is larger than another by more than the slack, its exact inner product is larger
+        too.
         """
         step, longest, longest_error = self._bounds.astype(np.float64)
         steps = np.abs(queries).max(axis=1, keepdims=True).astype(np.float64) / LARGEST_LEFT

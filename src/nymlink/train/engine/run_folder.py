@@ -129,6 +129,8 @@ class RunFolder:
     def require_same(self) -> None:
         """Check that the folder is empty, or holds a training with the same name, settings and data.
 
+        Only data that were given to this object are compared.
+
         Raises:
             OutputError: the folder does not hold a training.
             InputError: the training differs; the message lists the differences.

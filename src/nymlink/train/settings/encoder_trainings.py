@@ -200,7 +200,7 @@ class StagesSettings:
     """
 
     output: str = field(metadata=about("folder to write: the last encoder, and the stages", matters=False))
-    # Changes of a stage are noticed by the record in the stage's own folder.
+    # These settings do not matter here: the record in a stage's own folder shows whether the stage has changed.
     stage: tuple[dict[str, Any], ...] = field(metadata=about("the settings of each stage", matters=False))
 
     def stages(self, *, path: Path | None = None) -> list[Stage]:
