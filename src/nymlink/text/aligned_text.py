@@ -1,4 +1,4 @@
-"""Normalise texts for matching: letters, and the line ends that separate phrases.
+"""Normalise texts for matching: write letters in one way, and mark the line ends that separate phrases.
 
 Offsets in a normalised text can be converted to those in the original.
 """
@@ -38,8 +38,8 @@ class AlignedText:
 
     Attributes:
         text: the text in normal form.
-        starts: its offsets after each replacement, ascending; the first is 0.
-        shifts: for each, the difference between original offsets and offsets from there on.
+        starts: 0, then the offset after each replacement, in ascending order.
+        shifts: for each start, the number to add to an offset from there on to get the original offset.
     """
 
     text: str
@@ -102,20 +102,20 @@ _ANSWER: Final = re.compile(r"[:=]\s*\S*$")
 """Pattern of the end of a line in a form: a label and a short value."""
 _LONGEST_ANSWER: Final = 40
 _SHORTEST_WRAPPED: Final = 40
-"""Least width in characters of wrapped text."""
+"""Smallest width of wrapped text, in characters."""
 _FEWEST_WRAPPED: Final = 3
-"""Least number of lines of a text recognised as wrapped by line lengths alone."""
+"""Smallest number of lines of a text that is recognised as wrapped by the lengths of its lines alone."""
 
 
 _CLAUSE: Final = 5
-"""Least number of words of a line recognised as part of a sentence by its function words."""
+"""Smallest number of words of a line that is recognised as part of a sentence by its function words."""
 
 
 def mark_lines(text: str) -> str:
     """Mark tabs, and line ends that separate phrases; length and offsets stay the same.
 
-    Line ends of wrapped prose are not marked. A line end is wrapped if the next word did not fit into the line, or
-    if the word before or after it is a function word.
+    Line ends in wrapped prose are not marked. A line counts as wrapped if the first word of the next line did not
+    fit into it, or if the word before or after the line end is a function word.
     """
     if "\n" not in text and "\t" not in text:
         return text

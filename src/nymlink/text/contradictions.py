@@ -1,18 +1,24 @@
 """Find contradictions between a query and a name: opposite words, negations, different numerals.
 
-``data/opposites.tsv`` has a row for each group of opposites: its language (``und`` for Latin and Greek elements,
-which count in all languages), its kind, the sides (separated by ``|``), and the reason. Kinds:
+``data/opposites.tsv`` has a row for each group of opposites: its language, its kind, its sides (separated by
+``|``), and the reason. Rows of the language ``und`` have Latin and Greek elements, which count in all languages.
+Kinds:
 
-- ``word``: whole words; ``amount``: words for amounts.
-- ``prefix``, ``suffix``: turn words with the same rest into opposites; ``+`` is the word without any of them.
-  ``amount prefix``: a prefix that also counts as a word for an amount; ``no amount prefix``: beginnings of words
-  in which it does not.
-- ``negation``, ``negation at the end``, ``negation with preposition``: words that negate the words after them, the
-  word before them, or the words after a ``preposition``; ``absence``: words in names that negate the words beside
-  them; ``normal``: words for a normal state; ``wrong``: words for an abnormal one.
+- ``word``: whole words.
+- ``amount``: words for amounts.
+- ``prefix``, ``suffix``: prefixes or suffixes that make opposites of the same stem. The side ``+`` is the word
+  without a prefix.
+- ``amount prefix``: prefixes that also count as words for amounts.
+- ``no amount prefix``: beginnings of words in which such a prefix does not mean an amount.
+- ``negation``: words that negate the word after them.
+- ``negation at the end``: words that negate the word before them.
+- ``negation with preposition``: words that negate if a word of the kind ``preposition`` comes next.
+- ``absence``: words in names that negate the words beside them.
+- ``normal``, ``wrong``: words for a normal or an abnormal state.
 - ``species``: words at the end of names of animal diseases.
-- ``passed over``: words allowed between a negation and the negated word; ``joined``: words joined to the next one;
-  ``written out``: a phrase, and its replacement.
+- ``passed over``: words allowed between a negation and the negated word.
+- ``joined``: words that are joined to the next word.
+- ``written out``: a phrase, and its replacement.
 """
 
 from __future__ import annotations
@@ -47,13 +53,13 @@ _ABSENCE_OF: Final = re.compile(
 )
 
 _LANGUAGES: Final = 32
-"""Languages whose tables are kept in memory: clients choose them."""
+"""Largest number of languages whose tables stay in memory. Clients choose the languages, so it needs a limit."""
 
 WITHOUT: Final = "+"
 """Side of a word without a prefix."""
 
 Meaning = tuple[str, str]
-"""Group of a word (for a prefix: with the stem after it), and its side."""
+"""Group of a word, and the side that the word is on. If a prefix decides, the group includes the stem after it."""
 
 
 class OppositeWords(NamedTuple):
@@ -284,7 +290,7 @@ class _Comparison:
         return None
 
     def _is_plain(self, group: str, word: str) -> bool:
-        """Check whether a word is the side without a prefix; its opposites are words such as "impaired"."""
+        """Check whether a word is on the side without a prefix. For such a word, "impaired" is an opposite."""
         return (group, WITHOUT) in self._meanings(word)
 
     def _sides(self, words: Sequence[str]) -> dict[str, set[str]]:
@@ -296,7 +302,10 @@ class _Comparison:
         return sides
 
     def _kind(self, query: str, name: str) -> Contradiction | None:
-        """Find a kind of a finding where the finding is denied: "seizures absent", "absence seizures"."""
+        """Find a name of a kind of finding ("absence seizures") for a query that denies the finding.
+
+        An example of such a query is "absence of seizures".
+        """
         kinds = self._plain["kind named like an absence"]
         asked = kinds and _ABSENCE_OF.search(query)
         if not asked or (asked["what"] or asked["before"]).split(" ")[-1] not in kinds or "absence of " in name:
@@ -392,7 +401,7 @@ class _Comparison:
         return Contradiction("numeral", self._series(query, only_asked), self._series(name, only_named))
 
     def _series(self, text: str, members: Counter[str]) -> str:
-        """Quote the words with one of these numerals, each with the word before it ("type 2")."""
+        """Quote the words of a text that have one of some numerals, each with the word before it ("type 2")."""
         words = text.split(" ")
         places = {place for place, word in enumerate(words) if self._numerals_of(word) & members}
         return " ".join(word for place, word in enumerate(words) if not places.isdisjoint((place, place + 1)))

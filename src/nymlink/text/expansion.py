@@ -1,7 +1,7 @@
 """Expand abbreviations in a mention or in a whole text.
 
-A text may define thousands of short forms and use each thousands of times: the time must not grow with the product
-of definitions and uses.
+A text may define thousands of short forms and use each of them thousands of times. Therefore the time must not
+grow with the product of definitions and uses.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _GREEK_PLURALS: Final = ("boses", "choses", "ectases", "eses", "hoses", "noses",
 _CONSONANT_Y: Final = re.compile(r"[^\W\d_aeiou]y$")
 _WORD: Final = re.compile(r"\w+")
 _REACH: Final = 100
-"""Characters beside a bracket in which its gloss is looked for, more than four times the length of a long form."""
+"""Number of characters that are searched on each side of a bracket, beyond four times the length of the longest
+form."""
 
 
 class Glossary:
@@ -53,8 +54,9 @@ class Glossary:
 
         Args:
             text: a mention.
-            offset: end of the mention in the text with the definitions. Of several definitions of a short form,
-                the last one that starts before it counts, else the first; with ``None``, the last one counts.
+            offset: end of the mention in the text with the definitions. If a short form has several definitions,
+                the last one that starts before this offset counts. If none does, the first one counts. With
+                ``None``, the last definition counts.
         """
         chosen: dict[str, Definition] = {}
         waiting = [text]
@@ -77,7 +79,9 @@ def _words(text: str) -> Iterator[str]:
 
 
 def occurrences(text: str, forms: Collection[str], *, letters: str = r"\w") -> Iterator[tuple[int, int]]:
-    """Find the occurrences of forms in a text without a letter before or after, by start, the longest first.
+    """Find the occurrences of forms in a text that have no letter directly before or after them.
+
+    Occurrences are sorted by their start. Of several with the same start, the longest comes first.
 
     Args:
         text: the text.
@@ -105,16 +109,17 @@ def occurrences(text: str, forms: Collection[str], *, letters: str = r"\w") -> I
 def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool = False) -> str:
     """Replace the short forms in a mention by their long forms.
 
-    "APC tumour" → "adenomatous polyposis coli tumour". Short forms inside a long form are replaced, too. Within
-    the expansion of a short form of the mention, each is replaced once: circular definitions come to an end.
+    "APC tumour" → "adenomatous polyposis coli tumour". Short forms inside a long form are replaced, too. While
+    nymlink expands one short form of the mention, it replaces each short form at most once. Circular definitions
+    therefore cause no endless loop.
 
     Args:
         mention: the surface form.
-        definitions: definitions; the last one of a short form counts, see :class:`Glossary`.
-        tokens_only: replace only short forms of one word, delimited by white space, a slash or a comma, as in the
-            published queries of BioSyn. By default, short forms in a compound ("APC-related") or in the plural
-            ("RCCs") are also replaced, and a bracket is removed if it only repeats the words before it
-            ("adenomatous polyposis coli (APC)").
+        definitions: definitions; if a short form has several, the last one counts, see :class:`Glossary`.
+        tokens_only: replace only short forms of one word that white space, a slash or a comma separates from other
+            words. The published queries of BioSyn are expanded in this way. By default, short forms in a compound
+            ("APC-related") or in the plural ("RCCs") are also replaced. A bracket is then removed if it only
+            repeats the words before it ("adenomatous polyposis coli (APC)").
 
     Returns:
         The mention with its abbreviations written out.
@@ -133,12 +138,12 @@ def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool
 
 
 def expand_text(text: str, definitions: Iterable[Definition]) -> Rewritten:
-    """Replace all short forms in a document's text, each by the definition that is valid at its place.
+    """Replace each short form in a document's text by the long form that is valid at its place.
 
-    The short form in a definition is replaced, too: every mention in the new text is written out.
+    The short form inside a definition is replaced, too. In the new text, every mention is therefore written out.
 
     Args:
-        text: the text of the definitions' offsets.
+        text: the text that the definitions come from; their offsets are for this text.
         definitions: definitions from :func:`~nymlink.text.abbreviations.definitions.find_definitions`.
 
     Returns:
@@ -161,7 +166,7 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
         text: a mention, or the long form of a short form in it.
         long_forms: short form → long form.
         tokens_only: see :func:`expand`.
-        done: short forms that were already replaced around this text; ``None`` for the mention itself.
+        done: short forms that were already replaced on the way to this long form; ``None`` for the mention itself.
     """
     pieces, end = [], 0
     for start, stop in _occurrences(text, long_forms, tokens_only=tokens_only):
@@ -176,7 +181,10 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
 
 
 def _occurrences(text: str, shorts: Mapping[str, str], *, tokens_only: bool) -> Iterator[tuple[int, int]]:
-    """Find short forms. A single letter must be the whole text: "T cell" does not mean "testosterone cell"."""
+    """Find short forms in a text.
+
+    A short form of one letter counts only if it is the whole text: "T cell" does not mean "testosterone cell".
+    """
     stands_alone = _is_token if tokens_only else _is_word
     done = 0
     for start, end in occurrences(text, shorts):
@@ -193,7 +201,7 @@ def _is_token(before: str, after: str) -> bool:
 
 
 def _is_word(before: str, after: str) -> bool:
-    """Whether a short form is not part of a longer symbol, as HIV in "HIV-1" or ALD in "X-ALD"."""
+    """Whether a short form stands for itself. In "HIV-1" and "X-ALD" it is part of a longer symbol."""
     if before.endswith("-") and not _COMPOUND_BEFORE.search(before):
         return False
     if after.startswith("-") and after[1:2].strip() and not _COMPOUND_AFTER.match(after):

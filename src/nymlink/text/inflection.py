@@ -12,8 +12,8 @@ from nymlink.text.languages import LanguageRules
 from nymlink.text.normalise import normalise
 
 _WORDS: Final = 4
-"""Largest number of inflected words that are lemmatised in every combination; of more, all are lemmatised at
-once."""
+"""Largest number of inflected words that are lemmatised in every combination. If a text has more inflected words,
+they are only lemmatised all together."""
 
 Lemmatise = Callable[[str], str]
 """Returns the lemma of a word, or an unknown word itself."""
@@ -32,7 +32,10 @@ class InflectedRules(LanguageRules):
         self.code = code
 
     def forms(self, text: str) -> Iterable[str]:
-        """Yield the text with all words lemmatised ("болей", "боль"), then some ("болезни лёгких")."""
+        """Yield the text with all words lemmatised, then with only some of them lemmatised.
+
+        "болей" becomes "боль"; "болезни лёгких" has several combinations.
+        """
         lemmatise = _lemmatiser(self.code)
         if lemmatise is None:
             return

@@ -24,8 +24,8 @@ class Reading(NamedTuple):
     Attributes:
         text: the remaining text, as written.
         left_out: the parts left out ("human", "V600E").
-        head: whether one of them applies to genes and proteins only ("gene", "mutant"); then no disease of this
-            name is meant.
+        head: whether one of the left-out parts applies only to genes and proteins ("gene", "mutant"). The mention
+            then does not mean a disease of the same name.
     """
 
     text: str
@@ -61,7 +61,10 @@ class LanguageRules:
         return (mention,)
 
     def readings(self, mention: str) -> Iterable[Reading]:
-        """Yield a mention, as written, without words that are no part of a name; the longest rest first."""
+        """Yield a mention, as written, without words that are not part of a name.
+
+        Readings with the fewest left-out parts come first.
+        """
         return ()
 
     def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
@@ -73,15 +76,15 @@ class LanguageRules:
         return False
 
     def is_known(self, word: str) -> bool:
-        """Whether a word may be correct; for such a word no other word is guessed.
+        """Whether a word may be correct. nymlink guesses no other word for such a word.
 
-        Without a word list for the language, misspelt words cannot be recognised: neutral rules take every word
-        for correct.
+        Misspelt words cannot be recognised without a list of words of the language. Neutral rules therefore take
+        every word for correct.
         """
         return True
 
     def is_product(self, word: str) -> bool:
-        """Whether a word names a chemical, drug, gene or other product, whose names are often one letter apart."""
+        """Whether a word names a chemical, drug, gene or other product. Such names often differ by one letter."""
         return False
 
     def is_common(self, word: str) -> bool:

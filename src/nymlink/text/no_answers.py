@@ -1,4 +1,4 @@
-"""Cells of tables that name nothing: marks for nothing, answers, dates, numbers."""
+"""Recognise cells of tables that name nothing: dates, numbers, marks without letters, and answers ("none")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nymlink.text.word_tables import read_kinds
 _TABLE: Final = Path(__file__).parent / "data" / "no_answers.tsv"
 
 _LONGEST: Final = 40
-"""Characters of the longest mention that is looked at: longer ones say something."""
+"""Number of characters of the longest mention that may name nothing."""
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
 _TIME: Final = r"(?:[T\s]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:am|pm|z|[+-]\d{2}:?\d{2})?)?"
 _DATE: Final = re.compile(
@@ -27,10 +27,13 @@ _NUMBER: Final = re.compile(
 
 
 def says_nothing(mention: str) -> str | None:
-    """Say why a mention names nothing: "no answer", "a date", "a number", "no letter"; ``None`` where it may.
+    """Say why a mention names nothing.
 
     Args:
-        mention: as it was written.
+        mention: a mention, as written.
+
+    Returns:
+        "no answer", "a date", "a number" or "no letter"; ``None`` if the mention may name something.
     """
     text = mention.strip()
     if not text or len(text) > _LONGEST:

@@ -82,11 +82,13 @@ _SPACE_BETWEEN: Final = re.compile(r"(?<=(\S)) (?=(\S))")
 def fold(text: str) -> str:
     """Remove accents and other differences in spelling from a normal form, letter by letter.
 
-    - marks of Latin, Greek, Cyrillic, Arabic and Hebrew letters ("cardíaco", "ё"; but not й), and strokes and dots
-      ("ł", "ı");
-    - Arabic letters that keyboards confuse; digits of any script become ASCII digits;
-    - katakana become hiragana, small kana large; traditional Chinese characters become simplified (OpenCC);
-    - spaces beside letters of scripts that write none ("２ 型 糖尿病"), and joiners.
+    - Latin, Greek, Cyrillic, Arabic and Hebrew letters lose their marks ("cardíaco", "ё"; but not й), strokes and
+      dots ("ł", "ı").
+    - Arabic letters that keyboards confuse become the same letter.
+    - Digits of any script become ASCII digits.
+    - Katakana become hiragana, and small kana become large.
+    - Traditional Chinese characters become simplified ones (OpenCC).
+    - Spaces beside letters of scripts without spaces ("２ 型 糖尿病") are removed, and so are joiners.
 
     Args:
         text: text from :func:`~nymlink.text.normalise.normalise`.
@@ -138,9 +140,9 @@ def _space_or_none(match: re.Match[str]) -> str:
 def romanise(text: str) -> str:
     """Romanise a normal form, to ASCII letters and digits: "инсулин" → "insulin", "インスリン" → "insurin".
 
-    Each character of the folded form is romanised alone (package anyascii), regardless of the language: Chinese
-    characters as in Mandarin. For names of phenotypes in ten languages, uroman (Hermjakob et al. 2018) gave no
-    better results and took longer.
+    The package anyascii romanises each character of the folded form alone. It does not know the language, and
+    reads all Chinese characters as in Mandarin. For names of phenotypes in ten languages, uroman (Hermjakob et al.
+    2018) gave no better results and took longer.
 
     Args:
         text: text from :func:`~nymlink.text.normalise.normalise`.
@@ -172,12 +174,14 @@ _DOTTED_I: Final = "i\u0307"
 
 
 def normalise(text: str) -> str:
-    """Compatibility-compose (NFKC), fold case, turn punctuation and trade marks into spaces, fold white space.
+    """Write a text in its normal form.
 
-    Punctuation is ASCII punctuation (``string.punctuation``) and every Unicode category ``P*``. Invisible
-    characters (zero width, direction of writing) and Arabic tatweel are removed. Other symbols, letters, marks and
-    digits stay; names in any script survive. :func:`fold` removes more. On ASCII text this is the preparation of
-    BioSyn (Sung et al. 2020: lower-case, ASCII punctuation → space). Applying it twice changes nothing.
+    The text gets Unicode's form NFKC, and its case is folded. Punctuation and trade marks become spaces, and
+    several spaces become one. Punctuation is ``string.punctuation`` and every character of a Unicode category
+    ``P*``. Invisible characters (zero width, direction of writing) and Arabic tatweel are removed. All other
+    symbols, letters, marks and digits stay. :func:`fold` removes more. On ASCII text, the result equals the
+    preparation of BioSyn (Sung et al. 2020: lower-case, ASCII punctuation → space). A second application changes
+    nothing.
 
     Args:
         text: a name or mention.

@@ -22,7 +22,7 @@ _ROMAN: Final = re.compile(r"(?P<roman>x{0,3}(?:ix|iv|v?i{0,3}))(?P<letter>[a-h]
 _ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10}
 _KARYOTYPES: Final = ("xx", "xy", "xxx", "xxy", "xyy", "xo")
 _NO_LETTER: Final = ("s",)
-"""Letters that remain of a genitive."""
+"""The "s" of a genitive ("Crohn's"), which is no letter of a series."""
 _ELIDED: Final = frozenset("acdejlmnouy")
 """Single letters that are articles or prepositions in Romance languages ("l'artère", "d'orteil", "e", "o")."""
 
@@ -54,7 +54,8 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
 
     Args:
         query: numerals of the query, from :func:`numerals`.
-        name: numerals of the name. It has an ``i`` if it has either reading of ``i``.
+        name: numerals of the name. If it has "1" or the letter "i", it does not lack an "i"; likewise for "v" and
+            "x".
     """
     left = query - name
     for letter in left.keys() & _ROMAN_DIGITS.keys():
@@ -112,7 +113,11 @@ def _words(language: str | None) -> _Words:
 
 
 def _roman(word: str) -> set[str]:
-    """Read a Roman numeral and the letter after it, if any; empty if the word is no such numeral."""
+    """Read a word that is a Roman numeral, with or without a letter after it.
+
+    Returns:
+        The Arabic numeral, and the letter if there is one; empty if the word is no Roman numeral.
+    """
     match = _ROMAN.fullmatch(word)
     if match is None or not match["roman"] or word == "via":
         return set()

@@ -1,7 +1,7 @@
 """Prepare mentions for search, in the order of Sung et al. (2020).
 
-Abbreviations are expanded by the document's own definitions, composite mentions are split, and the results are
-normalised and their spelling corrected.
+First, abbreviations are expanded with the definitions in the document. Then composite mentions are split. Last,
+each part is normalised and its spelling is corrected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Composites = Literal["given", "gold", "always"]
 """Which composite mentions are split, see :func:`prepare_document`."""
 
 PUBLISHED_LANGUAGE: Final = "en"
-"""The language of the published queries; fixed here, which keeps them independent of later rules."""
+"""The language of the published queries of BioSyn. It is fixed, so that rules for other languages do not change
+them."""
 
 
 def prepare(
@@ -67,11 +68,12 @@ def prepare_document(
         language: code of the language of mentions that state none; ``None`` if unknown, see
             :func:`~nymlink.text.languages.rules_for`.
         spelling: misspelt word → correct word; empty for no corrections, ``None`` for the table of its language.
-        composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: mentions with several
-            gold ids, if the rule finds as many parts as there are ids; this is the published protocol, which uses
-            the gold. ``"always"``: all mentions that the rule can split.
-        as_published: prepare like the published queries of BioSyn: short forms stay if they follow other patterns
-            than those of Schwartz & Hearst, are in compounds, or in brackets after their long form.
+        composites: which mentions without given parts are split by rule. ``"given"``: none. ``"gold"``: mentions
+            with several gold ids, if the rule finds as many parts as there are ids. This is the published
+            protocol; it uses the gold ids. ``"always"``: all mentions that the rule can split.
+        as_published: prepare mentions like the published queries of BioSyn. These keep a short form if its
+            definition does not follow Schwartz & Hearst, if it is in a compound ("APC-related"), or if it is in a
+            bracket after its long form.
 
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.

@@ -23,9 +23,10 @@ class Bracket(NamedTuple):
 
 
 def brackets(text: str) -> tuple[Bracket, ...]:
-    """Find the pairs of round, square and curly brackets, nested ones too, by their opening offset.
+    """Find the pairs of round, square and curly brackets, including nested pairs.
 
-    A bracket without a partner is ignored; pairs never cross.
+    The pairs are sorted by the offset of the opening bracket. A bracket without a partner is ignored. Pairs never
+    cross.
     """
     waiting: list[int] = []
     open_kinds = dict.fromkeys(_CLOSING.values(), 0)
@@ -104,7 +105,11 @@ class Rewritten:
         return new_start, max(new_start, self._map(end)[1])
 
     def _map(self, offset: int) -> tuple[int, int]:
-        """Map an offset to the new text, once as the start and once as the end of a span."""
+        """Map an offset to the new text.
+
+        Returns:
+        The new offset if this one starts a span, and the new offset if it ends a span.
+        """
         if not 0 <= offset <= self._old_length:
             raise InputError(f"offset {offset} is outside a text of {self._old_length} characters")
         place = bisect_right(self._old, (offset, self._old_length)) - 1

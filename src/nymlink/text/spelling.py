@@ -20,9 +20,10 @@ _SHORTEST: Final = 6
 
 
 def may_be_misspelt(word: str) -> bool:
-    """Whether a word is long enough to be recognised as misspelt, and in a script with upper and lower case.
+    """Whether nymlink may take a word for a misspelt one.
 
-    In scripts without case, one letter changes too much: it is a syllable, a consonant of the root, or a word.
+    The word must be long enough, and its script must have upper and lower case. In other scripts one letter
+    changes too much, because it is a syllable, a consonant of the root, or a word.
     """
     return len(word) >= _SHORTEST and word.isalpha() and all(map(str.islower, word))
 
@@ -30,10 +31,10 @@ def may_be_misspelt(word: str) -> bool:
 def is_slip(wrong: str, right: str) -> bool:
     """Whether two words differ by one slip.
 
-    A slip is an additional, missing or wrong letter, or two neighbours exchanged (Damerau, "A technique for
-    computer detection and correction of spelling errors", 1964). The first letter must be correct, and a
-    difference in the last letter alone is no slip, because it makes another word ("ethanol", "methanol") or ending
-    ("thrombi", "thrombin").
+    A slip is an additional, missing or wrong letter, or two exchanged neighbours (Damerau, "A technique for
+    computer detection and correction of spelling errors", 1964). A difference in the first letter is no slip
+    ("ethanol", "methanol"). A difference in the last letter alone is no slip either ("thrombi", "thrombin"). Such
+    differences usually make another word or another ending.
     """
     same = (letter == meant for letter, meant in zip(wrong, right, strict=False))
     start = next((place for place, equal in enumerate(same) if not equal), min(len(wrong), len(right)))
@@ -55,12 +56,12 @@ def correct(text: str, table: Mapping[str, str]) -> str:
 
 
 def read_table(path: Path, *, problems: Problems | None = None) -> dict[str, str]:
-    """Read a table of misspelt words: one ``wrong||right`` a line; both sides are normalised.
+    """Read a table of misspelt words, with one ``wrong||right`` in each line. Both sides are normalised.
 
     Args:
         path: a plain or gzip text file.
-        problems: receives unusable lines: without two sides, with a wrong side of several words, or with another
-            correction for the wrong side of an earlier line.
+        problems: receives unusable lines. A line is unusable if it lacks a side, if its wrong side has several
+            words, or if an earlier line has another correction for its wrong side.
 
     Raises:
         InputError: the file cannot be read, or has no usable line.
@@ -85,12 +86,12 @@ def read_table(path: Path, *, problems: Problems | None = None) -> dict[str, str
 _ALIKE: Final = {
     spelt: sound for sound in (("ph", "f"), ("y", "i"), ("th", "t"), ("ch", "k", "c")) for spelt in sound
 }
-"""Letters → letters that sound like them in words of Greek origin, which other languages write otherwise."""
+"""Letters → letters that sound alike in words of Greek origin. Languages spell these words differently."""
 _SOUND: Final = re.compile(f"({'|'.join(sorted(_ALIKE, key=len, reverse=True))})")
 _MOST_WAYS: Final = 512
-"""Spellings of a word that are tried at most."""
+"""Largest number of spellings of a word that are tried."""
 _SHORTEST_SOUND: Final = 8
-"""Letters of the shortest word that is compared by sound."""
+"""Number of letters of the shortest word that is compared by sound."""
 
 
 def sounds_alike(word: str, is_known: Callable[[str], bool]) -> str | None:
@@ -101,7 +102,8 @@ def sounds_alike(word: str, is_known: Callable[[str], bool]) -> str | None:
         is_known: whether a word is known.
 
     Returns:
-        The word; ``None`` if several words sound so, or the misspelt one is short or has too many spellings.
+        The known word; ``None`` if no known word or several known words sound like the misspelt one, or if the
+        misspelt word is short or has too many possible spellings.
     """
     ways = [_ALIKE.get(piece, (piece,)) for piece in _SOUND.split(word)]
     if len(word) < _SHORTEST_SOUND or prod(map(len, ways)) > _MOST_WAYS:

@@ -22,7 +22,7 @@ from nymlink.text.word_tables import read_rows, split_cell
 _TABLE: Final = Path(__file__).parent / "data" / "numerals.tsv"
 
 _GREEK: Final = re.compile("(?<![\u0370-\u03ff\u1f00-\u1fff])(?:αβ|γδ|[α-ω])(?![\u0370-\u03ff\u1f00-\u1fff])")
-"""A Greek letter that is not part of a Greek word, or the two of a T cell."""
+"""A Greek letter that is not part of a Greek word, or the two letters of a T-cell receptor ("αβ", "γδ")."""
 _GREEK_NAME: Final = re.compile(r"GREEK (?:SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)")
 
 _ROMAN: Final = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
@@ -91,8 +91,8 @@ def sign_word(match: re.Match[str]) -> str | None:
 def compact(text: str) -> str:
     """Write a name without spaces, Greek letters as their names, and Roman numerals as Arabic ones.
 
-    Spaces between digits stay: "1,11" differs from "11,1". Greek letters within a Greek word stay, others ("IκB")
-    are replaced. The first word is never a numeral ("I kappa B").
+    Spaces between digits stay, because "1,11" differs from "11,1". Greek words stay unchanged; single Greek
+    letters ("IκB") are replaced. The first word is never read as a numeral ("I kappa B").
 
     Args:
         text: text from :func:`~nymlink.text.normalise.normalise`.
@@ -123,10 +123,10 @@ def has_roman(texts: pa.LargeStringArray) -> pa.BooleanArray:
 
 
 def compact_variants(text: str) -> Iterator[str]:
-    """Yield other compact forms of a symbol, the likeliest first, to look each up.
+    """Yield other compact forms of a symbol, the likeliest first. The caller looks up each form.
 
-    - All Greek letters, or the last one, become the Latin letters that stand for them ("TGFalpha", "TGFA"), or a
-      final Latin letter becomes the Greek one ("IFNG", "IFN-gamma").
+    - All names of Greek letters, or only the last name, become Latin letters ("TGFalpha", "TGFA").
+    - A Latin letter at the end becomes the name of a Greek one ("IFNG", "IFN-gamma").
     - Numerals at the end become Roman or Arabic ones ("CaMKII", "CAMK2").
     - Digits are separated ("NKX25", "NKX2-5"), or joined.
 
@@ -190,8 +190,8 @@ _JOINTS: Final = frozenset({"", " ", "-", ", ", ",", " - ", "/", "_"})
 """Separators of words in names, without meaning."""
 
 _SIGN, _MARK, _TYPESETTING, _CAPITALS = 2.0, 0.5, 0.05, 0.1
-"""Costs of a different sign, of another different mark, of typesetting or only the first capital, of any
-capital."""
+"""Costs of differences between two spellings: a different sign; a different mark that is no sign; any difference
+at all (the only cost of typesetting and of the first capital); different capitals."""
 
 ALIKE: Final = 1 / (1 + _CAPITALS)
 """Smallest similarity of names that differ only in typesetting and the capital at the beginning of a sentence."""
@@ -220,9 +220,9 @@ def writing_likeness(text: str, name: str) -> float:
 def normalise_signs(text: str) -> str:
     """Write the signs of a text as separate words: "CD4+" as "CD4 +", "3'-hydroxy" as "3 ' hydroxy".
 
-    Signs are plus, minus (in brackets, or at an end), and primes after a digit or a single letter. They stand for
-    charges, rotation and positions, which distinguish chemicals and cells. A hyphen or an apostrophe between
-    letters is no sign.
+    Three marks are signs: a plus, a minus in brackets or at an end of the text, and a prime after a digit or a
+    single letter. Signs stand for charges, rotation and positions, which distinguish chemicals and cells. A hyphen
+    or an apostrophe between letters is no sign.
 
     Returns:
         Words and signs separated by single spaces, in the case of the text.
@@ -239,7 +239,11 @@ def _canonical(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield for each run of letters and digits the text before it, the signs there, and the run; at the end ""."""
+    """Split a text into runs of letters and digits, and the gaps between the runs.
+
+    Yields:
+        For each run: the gap before it, the signs in the gap, and the run. The last run is "".
+    """
     before, end = "", 0
     for match in _RUN.finditer(text):
         gap = text[end : match.start()]
@@ -262,7 +266,10 @@ def _signs(gap: str, before: str, after: str) -> str:
 
 
 def _cost_of_signs(text: str, name: str) -> float:
-    """Compare the gaps at each place. Places are counted in letters, because words may be joined."""
+    """Compare the gaps at each place of two texts.
+
+    A place is the number of letters before the gap: a number of words would change when words are joined.
+    """
     ours, theirs = _places(text), _places(name)
     none = ("", "")
     pairs = [(ours.get(place, none), theirs.get(place, none)) for place in ours.keys() | theirs.keys()]

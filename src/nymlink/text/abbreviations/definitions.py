@@ -40,8 +40,8 @@ def find_definitions(text: str, *, classic: bool = False) -> tuple[Definition, .
 
     Args:
         text: a document's text.
-        classic: use only the patterns and spellings of Schwartz & Hearst, as in the published queries of BioSyn: a
-            bracket that begins with a short or long form, with the letters in order.
+        classic: use only the patterns and spellings of Schwartz & Hearst, like the published queries of BioSyn. A
+            bracket must then begin with a short or a long form, and the letters must be in order.
 
     Returns:
         The definitions in the order of their brackets; offsets are for ``text``:

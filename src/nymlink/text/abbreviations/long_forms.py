@@ -1,15 +1,15 @@
 """Long forms of abbreviations: the words of a text that a short form stands for.
 
-Short forms of chemicals omit locants: "delta-9-tetrahydrocannabinol (THC)", "1,3-bis-(2-chloroethyl)-1-nitrosourea
-(BCNU)". Here, numbers, Greek letters, single letters, stereo-descriptors and substituents in brackets are part of
-the name.
+Short forms of chemicals omit locants, which say where a group is: "delta-9-tetrahydrocannabinol (THC)",
+"1,3-bis-(2-chloroethyl)-1-nitrosourea (BCNU)". The long form that is returned includes them. Locants here are
+numbers, Greek letters, single letters, stereo-descriptors and substituents in brackets.
 
 The method follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
-text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
-the first at the start of a word. They take the nearest long form. Here all long forms in the words before the
-bracket are compared, because the nearest is often too short: "adenomatous polyposis coli" for AAPC after
-"attenuated adenomatous polyposis coli". A word may also be read in other letters than its own, see
-:mod:`nymlink.text.abbreviations.short_forms`.
+text", Pacific Symposium on Biocomputing 2003. The characters of the short form must occur in the long form in the
+same order, and the first one must start a word. Schwartz & Hearst take the nearest long form. nymlink compares all
+long forms in the words before the bracket, because the nearest one is often too short: in "attenuated adenomatous
+polyposis coli (AAPC)" it omits "attenuated". The letters of a word may also differ from its spelling, see
+:func:`nymlink.text.abbreviations.short_forms.readings_of`.
 
 A :class:`Spelling` takes the short form and a text that may end with its long form. The spelling with letters in
 order is that of Schwartz & Hearst (2003). The idea of several spellings, ordered by reliability, is from Sohn et
@@ -88,11 +88,11 @@ _HYPHENS: Final = "-‐–"
 _BRACKETED_DESCRIPTOR: Final = re.compile(r"\([^\s()]*\)-|\[[^\s\[\]]*\]-")
 _AFTER_LOCANTS: Final = ("-", ",", "'", "′")
 _LETTERS_WITH_ARTICLE: Final = 4
-"""Smallest number of letters of a short form whose first letter may come from an article: "A Lite BERT
+"""Smallest number of letters of a short form that may take its first letter from an article: "A Lite BERT
 (ALBERT)"."""
 
 _INITIALS_FOR_A_SKIP: Final = 2
-"""Smallest number of words that give their initial, for each token that gives no letter."""
+"""Smallest number of words that must give their initial for each token that gives no letter."""
 
 
 class _Word(NamedTuple):
@@ -104,7 +104,8 @@ class _Word(NamedTuple):
         start: offset of its first character.
         end: offset after its last character.
         starts_token: whether white space precedes it.
-        is_free: whether it may give no letter: a function word, or a number or letter in the name of a chemical.
+        is_free: whether it need not give a letter. This is so for a function word, and for a number or a letter in
+            the name of a chemical.
     """
 
     text: str
@@ -123,7 +124,7 @@ class LongForm:
         skipped_tokens: tokens between white space that give no letter, except function words.
         cut: whether it begins within a token: "type plasminogen" of "tissue-type plasminogen".
         skipped_words: words, separated by any signs, that give no letter.
-        unmatched: function words that give no letter, minus words whose initial is a letter of the short form.
+        unmatched: number of function words that give no letter, minus the number of words that give their initial.
         words: number of words in the long form.
         start: offset of the long form in the candidate text.
         end: offset after its last character.
@@ -212,10 +213,11 @@ def _may_begin(letters: str, first: _Word, long: str) -> bool:
 
 
 def _explain(letters: str, phrase: Sequence[_Word]) -> tuple[int, int, int] | None:
-    """Align the letters with the words, in order, at the lowest cost; each word gives its initial first.
+    """Align the letters with the words, in order, at the lowest cost.
 
-    The end of a word may give letters without its initial ("alanine aminotransferase", ALT); this counts as a
-    skipped word, but not as a skipped token.
+    A word that gives letters normally gives its initial first. A later word may also give letters without its
+    initial (the T of ALT in "alanine aminotransferase"). This counts as a skipped word, but not as a skipped
+    token.
 
     Returns:
         ``(skipped tokens, skipped words, unmatched)``, see :class:`LongForm`; ``None`` if letters are left over.
@@ -316,7 +318,10 @@ def _single_letter(short: str, candidate: str) -> LongForm | None:
 
 
 def _before_a_phrase(short: str, candidate: str) -> LongForm | None:
-    """Match the initials of at least three words, all of them, followed by one or two phrases."""
+    """Match the initials of three or more words before a phrase that begins with a preposition.
+
+    All these words must give their initial. The phrase belongs to no letter; there may be two such phrases.
+    """
     letters = letters_of(short)
     if len(letters) < 3 or not letters.isalpha():
         return None
@@ -328,7 +333,10 @@ def _before_a_phrase(short: str, candidate: str) -> LongForm | None:
 
 
 def _symbol(short: str, candidate: str) -> LongForm | None:
-    """Match the beginnings of the last word, a quantity, and of the word before it, the index of the symbol."""
+    """Match a symbol with an index, V(T) for "tidal volume".
+
+    The symbol is the beginning of the last word, its index the beginning of the word before.
+    """
     match = _SYMBOL.fullmatch(short)
     if match is None:
         return None
@@ -350,7 +358,7 @@ def _inverted(short: str, candidate: str) -> LongForm | None:
 
 
 def _last_two(first: str, last: str, candidate: str) -> LongForm | None:
-    """Find the last two words, if their readings begin with these letters."""
+    """Find the last two words of a text, if the first begins with ``first`` and the second with ``last``."""
     match = _TWO_WORDS.search(candidate)
     if match is None or not first:
         return None

@@ -9,10 +9,11 @@
 - ``carrier``: nouns after a name that are not part of it: "adenomatous polyposis coli gene (APC)".
 - ``lead``: words before a short form in a bracket: "(also known as …".
 
-``data/readings.tsv`` lists beginnings and parts of words whose letters in a short form differ from their spelling:
-an X for the "ect" of "ovariectomized (OVX)".
+``data/readings.tsv`` lists words and parts of words that have other letters in a short form than in their
+spelling: in "ovariectomized (OVX)", an X stands for "ect".
 
-Places are those of Schwartz & Hearst (2003), with a short or a long form alone in a bracket, and others.
+Schwartz & Hearst (2003) find a short form or a long form at the start of a bracket. nymlink finds other places,
+too, see :data:`PATTERNS`.
 """
 
 from __future__ import annotations
@@ -68,19 +69,19 @@ _MOST_WITH_SIGNS: Final = 15
 "Fru-2,6-P(2)"."""
 
 _NEVER: Final = re.compile(r"[=<>{}]|\s[(\[]|(?<!/)-$|^(?:i+|i\.e|e\.g|cf|vs|pH)\.?$")
-"""Matches texts that are no short forms: with signs of comparison, a bracket after a blank, or a hyphen at the
-end; also "(ii)", "(e.g.)", "(pH 7)"."""
+"""Matches texts that are no short forms. They have a sign of comparison, a bracket after a blank, or a hyphen at
+the end, or they are words such as "ii", "e.g." and "pH"."""
 
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.){2,}|(?:[^\W\d_]\.)+[^\W\d_]")
 _GREEK: Final = str.maketrans("αβγδεζηθικλμνξοπρσςτυφχψω", "abgdezhtiklmnxoprsstufcpo")
 
 
 def is_short(text: str) -> bool:
-    """Whether a text can be an abbreviation: a capital letter, or 2 to 15 characters in at most two words.
+    """Whether a text can be an abbreviation.
 
-    It begins with a letter or digit, and has a letter. A lower-case one is one word of letters ("aku", "kb"), with
-    or without dots ("i.v."), and no function word. Of two words the first must have a capital or a digit; "type
-    II" has none there.
+    An abbreviation is a capital letter, or 2 to 15 characters in at most two words. It begins with a letter or a
+    digit, and has a letter. Without capitals and digits, it is a word of letters ("aku"), or of letters with dots
+    ("i.v."), but no function word. If it has two words, the first has a capital or a digit ("type II" does not).
     """
     words = text.split()
     if not words or not text[0].isalnum() or _NEVER.search(text) or not is_balanced(text):
@@ -95,7 +96,10 @@ def is_short(text: str) -> bool:
 
 
 def letters_of(short: str) -> str:
-    """List the characters that a long form must explain, in lower case, Greek letters as Latin ones."""
+    """List the letters and digits of a short form, in lower case, with Greek letters as Latin ones.
+
+    A long form must explain all of them.
+    """
     return "".join(char for char in fold(short) if char.isalnum())
 
 
@@ -135,8 +139,8 @@ class Place(NamedTuple):
     Attributes:
         short: the short form.
         candidate: the text.
-        exact: whether the long form must have two words that all give a letter, because the bracket has other
-            content.
+        exact: whether the long form must have at least two words, which must all give a letter. This is so if the
+            bracket also has other content.
     """
 
     short: Piece
@@ -182,7 +186,7 @@ def _short_beside_others(text: str, bracket: Bracket) -> Iterator[Place]:
 
 
 def _both_in_bracket(text: str, bracket: Bracket) -> Iterator[Place]:
-    """List pairs of pieces in a bracket, a long form and its short form."""
+    """List pairs of neighbouring pieces in a bracket: a long form, then its short form."""
     pieces = list(_pieces(text, bracket))
     for long, short in pairwise(pieces):
         if is_short(short.text) and 1 < len(short.text) < len(long.text):

@@ -75,7 +75,7 @@ def _words() -> _Words:
 
 
 def split_composite(mention: str) -> tuple[str, ...]:
-    """Split a composite mention into single names, in order; ``(mention,)`` for one that is not composite.
+    """Split a composite mention into single names, in order.
 
     Each name gets the shared words: a head ("breast and ovarian | cancer"), a beginning ("T-cell | leukaemia or
     lymphoma"), or the words before or after a preposition ("cancer of the | breast and ovaries"). The rules use no
@@ -83,7 +83,10 @@ def split_composite(mention: str) -> tuple[str, ...]:
     or likely to be composite.
 
     Args:
-        mention: the surface form, abbreviations expanded.
+        mention: the surface form, with expanded abbreviations.
+
+    Returns:
+        The single names; ``(mention,)`` if the mention is not composite.
     """
     text = _words().fixed.sub(lambda match: match[0].replace(" and ", f" {_HIDDEN} "), " ".join(mention.split()))
     if _HIDDEN in mention:
@@ -160,7 +163,7 @@ def _share_beginning(conjuncts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _modifier_length(first: Sequence[str], words: Sequence[str]) -> int:
-    """Count the words of the last conjunct before the head that all conjuncts share."""
+    """Count the words of the last conjunct that come before the shared head."""
     most = len(words) - 1
     if first[0].lower() == words[0].lower():
         return min(len(first), most)

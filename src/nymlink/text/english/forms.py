@@ -29,7 +29,7 @@ from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 _FORMS_TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
 
 _SHORTEST: Final = 4
-"""Number of letters of the shortest word with other forms; "als" is no plural."""
+"""Number of letters of the shortest word that has other forms. "als" is too short to be a plural."""
 
 _MOST_WORDS: Final = 8
 """Number of words of the longest text with other forms; a longer text is a description with too many forms."""
@@ -38,9 +38,9 @@ _MOST_WORDS: Final = 8
 def forms(text: str) -> Iterator[str]:
     """Yield American spellings, plurals and singulars of a text, the likeliest first.
 
-    They are candidates, and many are no words: look each up, and ignore those that are not names. British words
-    become American ones ("anaemia", "anemia"); one word at a time, the last first, becomes plural or singular
-    ("hip fracture", "hip fractures").
+    Forms are candidates, and many are no words. The caller looks up each one, and ignores those that are not
+    names. British words become American ones ("anaemia", "anemia"). One word at a time becomes plural or singular,
+    the last word first ("hip fracture", "hip fractures").
 
     Args:
         text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
@@ -124,10 +124,12 @@ _STEP_4: Final = tuple("ement ance ence able ible ment ant ent ism ate iti ous i
 
 @lru_cache(maxsize=1 << 17)
 def light_stem(word: str) -> str:
-    """Stem a word; its singular and plural, in British and American spelling, get the same stem.
+    """Stem a word so that its singular and plural, in British and American spelling, get the same stem.
+
+    The stem need not be a word: "metastasis" and "metastases" become "metastas".
 
     Args:
-        word: word in lower case. Its stem may not be a word: "metastasis" and "metastases" become "metastas".
+        word: a word in lower case.
     """
     if len(word) < _SHORTEST or not word.isalpha():
         return word
@@ -151,7 +153,7 @@ def light_stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def deep_stem(word: str) -> str:
-    """Stem a word; words derived from each other get the same stem: "deaf", "deafness"; "deletion", "deleted"."""
+    """Stem a word so that related words get the same stem: "deaf" and "deafness", "deletion" and "deleted"."""
     if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
         return word
     word = _without_y(_without_inflection(word))

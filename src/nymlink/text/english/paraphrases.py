@@ -10,7 +10,8 @@ from typing import Final
 from nymlink.text.english.words import by_first_word, ordered_words, rows_of, words_of
 
 _SHORTEST: Final = 6
-"""Number of letters of the shortest adjective that becomes a noun; "toxic" and "optic" come from no disease."""
+"""Number of letters of the shortest adjective that becomes a noun. Shorter ones, "toxic" and "optic", come from no
+disease."""
 
 _ABNORMALITY: Final = "abnormality of the "
 
@@ -21,7 +22,7 @@ _IMPAIRED: Final = ("impaired", "something wrong with no part", "disease", "toxi
 def paraphrases(text: str) -> Iterator[str]:
     """Yield paraphrases of a name, then wider terms for coarser vocabularies, the likeliest first.
 
-    They are candidates: look each up, and ignore those that are not names.
+    Paraphrases are candidates. The caller looks up each one, and ignores those that are not names.
 
     - An adjective becomes its noun ("cholestatic", "cholestasis").
     - An impaired function becomes a disorder of it ("cognitive deficits", "cognition disorder").
@@ -31,11 +32,11 @@ def paraphrases(text: str) -> Iterator[str]:
     - An impaired organ becomes an insufficient one ("hepatic impairment", "liver insufficiency").
     - Toxicity to an organ becomes a disease induced by drugs ("hepatotoxic", "drug induced liver injury"), else a
       disease of the organ ("peripheral neurotoxicity", "peripheral neuropathy").
-    - An impaired function becomes a dysfunction, a decreased one an impairment ("impaired renal function", "renal
-      dysfunction"), with other words for these.
+    - An impaired function becomes a dysfunction ("impaired renal function", "renal dysfunction"), and a decreased
+      function becomes an impairment. Paraphrases of the result follow.
     - An adjective before a word without meaning of its own becomes its noun ("embolic events", "embolism").
-    - The words get another order, or a last word that is as wide or wider ("colon adenocarcinoma", "adenocarcinoma
-      of the colon", "colon cancer").
+    - The words get another order ("colon adenocarcinoma", "adenocarcinoma of the colon"), or the last word becomes
+      one that is as wide or wider ("colon cancer").
     - A sporadic disorder becomes the disorder; a disorder described only by its inheritance becomes a genetic
       disease ("autosomal recessive disorder", "genetic disease").
     - Some phrases are listed singly ("enzyme deficiency", "inborn errors of metabolism").
@@ -147,7 +148,7 @@ def _is_event(part: str, head: str) -> bool:
 
 
 def _wider(text: str, part: str, head: str) -> Iterator[str]:
-    """Yield reorderings with "of", then wider terms."""
+    """Yield the words in another order ("cancer of the colon"), then wider terms."""
     if head in by_first_word("wider") and not part.endswith(ordered_words("not wider")):
         yield from (f"{head} of {part}", f"{head} of the {part}", f"{head} {part}")
         yield from (f"{part} {wider}" for wider in by_first_word("wider")[head])
@@ -167,14 +168,17 @@ def _is_inheritance(part: str) -> bool:
 
 
 def _pathy(form: str) -> Iterator[str]:
-    """Yield names in -pathy for any disease of an organ, but not of nerves: "neuropathy" does not mean that."""
+    """Yield names in -pathy and other names for any disease of an organ.
+
+    Nerves are left out, because "neuropathy" does not mean any disease of them.
+    """
     if form not in words_of("nerves"):
         yield f"{form}pathy"
         yield from _diseases(*by_first_word("organ")[form])
 
 
 def _disorders(function: str) -> Iterator[str]:
-    """Yield names of disorders of a function, the one with its noun first."""
+    """Yield names of disorders of a function, with all words for the function."""
     for word in _functions()[function]:
         yield from (f"{word} disorder", f"{word} disorders")
 

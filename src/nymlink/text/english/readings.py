@@ -1,6 +1,6 @@
-"""Read mentions without what is said beside their names: "human TP53", "Metformin 500 mg tablet", "s/p stroke".
+"""Leave out words of a mention that are not part of the name: "human TP53", "Metformin 500 mg tablet".
 
-The words are in ``data/symbols.tsv``, for genes and proteins, and ``data/beside.tsv``, for findings and drugs.
+``data/symbols.tsv`` lists such words for genes and proteins, ``data/beside.tsv`` for findings and drugs.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 _DATA: Final = Path(__file__).parent / "data"
 
 _MOST_PARTS: Final = 3
-"""Parts that are left out at most ("human KRAS G12D protein")."""
+"""Largest number of parts that are left out: three in "human KRAS G12D protein"."""
 
 _LONGEST: Final = 80
-"""Letters of the longest mention that is read so; a longer one is a sentence."""
+"""Number of characters of the longest mention whose parts are left out. A longer mention is a sentence."""
 
 _PREFIX: Final = re.compile(r"(?P<out>[hmr]|p-?)(?P<kept>(?!RNA|DNA)[A-Z][A-Za-z-]*[A-Z0-9].*)")
 """A letter for human, mouse, rat or phosphorylated before a symbol: hTERT, p-ERK."""
 
 _PLURAL: Final = re.compile(r"(?P<kept>.*[A-Za-z0-9-][A-Z0-9])s")
-"""A symbol ends in a capital or a digit before its plural: MEKs, Cyclin-Ds."""
+"""The plural of a symbol that ends in a capital or a digit: MEKs, Cyclin-Ds."""
 
 _BRACKET: Final = re.compile(r"(?P<kept>.*[^\s(])\s*\((?P<out>[^()\s]{2,12})\)")
 
@@ -42,19 +42,23 @@ _CHANGES: Final = (
     re.compile(rf"(?P<out>{_CHANGED})[\s-]+(?P<kept>\S.*)"),
     re.compile(rf"(?P<kept>[A-Z][A-Z0-9]+)\(?(?P<out>{_LETTER}\d{{2,4}}{_LETTER})\)?"),
 )
-"""A protein with a change of its sequence, after, before or written together with it: BRAF V600E."""
+"""A protein with a change of its sequence: BRAF V600E. The change may come after or before the protein, or be
+written together with it."""
 
 
 def readings(mention: str) -> Iterator[Reading]:
-    """Yield a mention without what is said beside its name, the fewest parts left out first.
+    """Yield a mention without words that are not part of its name; readings with the fewest left-out parts first.
 
-    Of genes and proteins: a species, a head, a state, a change of their sequence; of drugs: strength, form, route,
-    how often, the salt; of findings: history, side, degree, "unspecified".
+    The left-out parts are:
 
-    They are candidates: look each up, and pass over those that are no name.
+    - for genes and proteins: species, heads ("gene"), states ("mutant"), changes of the sequence;
+    - for drugs: strength, form, route, frequency, salt;
+    - for findings: history, side, degree, "unspecified".
+
+    Readings are candidates. The caller looks up each one, and ignores those that are not names.
 
     Args:
-        mention: as it was written.
+        mention: a mention, as written.
     """
     if len(mention) > _LONGEST:
         return
@@ -75,14 +79,16 @@ def readings(mention: str) -> Iterator[Reading]:
 
 
 def has_symbol_type(semantic_type: str) -> bool:
-    """Whether concepts of a semantic type are genes or proteins, of which a head may be said ("VHL gene")."""
+    """Whether concepts of a semantic type are genes or proteins. A head may follow their names ("VHL gene")."""
     return not _words("type").isdisjoint(re.split(r"\W+", semantic_type.lower()))
 
 
 def _shortened(mention: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield a mention without one part, with the part, and whether only genes and proteins have such a part.
+    """Leave out one part of a mention, in each possible way.
 
-    A plural leaves out nothing.
+    Yields:
+        The rest, the part, and whether only genes and proteins have such a part. For a plural that becomes
+        singular, the part is "".
     """
     if match := _PLURAL.fullmatch(mention):
         yield match["kept"], "", False
@@ -104,7 +110,7 @@ def _shortened(mention: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _is_symbol(text: str) -> bool:
-    """Whether a word is written like a symbol: with a digit or a capital behind its first letter."""
+    """Whether a word looks like a symbol: it has a digit or a capital after its first letter."""
     return any(letter.isdigit() or letter.isupper() for letter in text[1:])
 
 
@@ -114,9 +120,10 @@ _AFTER_ABBREVIATION: Final = re.compile(r"(?P<kept>[A-Z]{2,6}), (?P<inside>[a-z]
 
 
 def _of_bracket(mention: str) -> Iterator[Reading]:
-    """Yield names with the words of a bracket, "edema (pulmonary)", and without words that change no meaning.
+    """Yield readings of a name with a bracket at its end.
 
-    Other words may change what is meant, and are not left out.
+    Words in the bracket that may change the meaning are moved into the name: "edema (pulmonary)" becomes
+    "pulmonary edema". Words that do not change the meaning are left out.
     """
     match = _IN_BRACKET.fullmatch(mention.strip()) or _AFTER_ABBREVIATION.fullmatch(mention.strip())
     if match is None or _is_symbol(match["inside"]):
@@ -141,7 +148,7 @@ def _of_bracket(mention: str) -> Iterator[Reading]:
 
 
 def _of_finding(mention: str) -> Iterator[Reading]:
-    """Yield a finding without what is said of it: "history of breast cancer", "deafness, unspecified"."""
+    """Yield a finding without words about it: "history of breast cancer", "deafness, unspecified"."""
     left_out: tuple[str, ...] = ()
     for _ in range(_MOST_PARTS):
         match = _said_before().match(mention) or _said_after().fullmatch(mention)
@@ -187,7 +194,11 @@ def _beside(kind: str) -> frozenset[str]:
 
 @cache
 def clinical_abbreviations() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Read the abbreviations of clinical notes: each → the names of each meaning, the most frequent first."""
+    """Read the abbreviations of clinical notes.
+
+    Returns:
+        Abbreviation → its meanings, the most frequent first. Each meaning is a tuple of names.
+    """
     rows = read_rows(_DATA / "clinical_abbreviations.tsv")
     return {
         row["abbreviation"]: tuple(tuple(meaning.split(" = ")) for meaning in split_cell(row["meanings"]))

@@ -1,13 +1,14 @@
 """English words: stop words, spellings, medical and known words.
 
-``data/spelling.tsv`` has only words that are not correct in other languages either: French has "fibre" and
-"goitre", German "Syndrom". Most open vocabularies use American spelling.
+``data/spelling.tsv`` lists misspelt and British words. It omits words that are correct in another language, as
+"fibre" and "goitre" are in French and "Syndrom" is in German. Most open vocabularies use American spelling.
 
 Medical words are in ``data/medical_words.tsv``, one row for each group: kind, words (separated by ``|``), reason.
 They are in American spelling and in the form in which names are compared
-(:func:`~nymlink.text.normalise.normalise`). In the kinds ``adjective ending``, ``function of organ``, ``wider``,
-``phrase`` and ``organ``, the first word of a row replaces the others or is replaced by them: an adjective ending
-by noun endings, a combining form by words for the organ. ``no event ending`` and ``not wider`` are exceptions.
+(:func:`~nymlink.text.normalise.normalise`). In rows of the kinds ``adjective ending``, ``function of organ``,
+``wider``, ``phrase`` and ``organ``, the other words can replace the first word. For example, noun endings replace
+an adjective ending, and words for an organ replace its combining form ("nephro"). The kinds ``no event ending``
+and ``not wider`` list exceptions.
 
 ``recipes/words.py`` and ``recipes/foreign_words.py`` collect known words.
 """
@@ -147,17 +148,17 @@ _SYMBOL: Final = re.compile(r"(?=.*[a-z])(?=.*[α-ω])[a-zα-ω0-9]+")
 """A word with Latin and Greek letters, which belongs to no language: "tnfα"."""
 
 _SHORT: Final = 2
-"""Largest number of letters of words that do not count for English, because other languages have them, too
-("no")."""
+"""Words of this number of letters or fewer do not count as English: other languages have them, too ("no")."""
 
 
 def is_english(text: str) -> bool:
-    """Whether no word of a text speaks against English, or fewer than speak for it.
+    """Whether a text may be English: it has no foreign words, or more English words than foreign ones.
 
-    Against English: words in other than Latin letters, words of other languages (also if they look like misspelt
-    English: "artritis"), and accented words that are not English without their accents. For English: longer words
-    of general and medical English. Neutral words (misspelt words, numerals, Greek letters) count for nothing:
-    "siezures" is taken to be English.
+    - Foreign words are words in letters other than Latin, words of other languages (also if they look like
+      misspelt English: "artritis"), and accented words that are not English without their accents.
+    - English words are words of general and medical English with more than two letters.
+    - All other words count for neither side: misspelt words, numerals, Greek letters. The text "siezures" has no
+      foreign word, and is therefore taken to be English.
 
     Args:
         text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
