@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from nymlink.index.index_folder import VERSION
@@ -79,3 +80,12 @@ def test_weights_are_not_thrown_away_by_a_command_that_sets_nothing(run: Run, bu
     assert "nymlink index info" in refused.stderr
     assert run("index", "info", tmp_path / "i").stdout == before
     assert "Set the fusion of an index, or the place of its encoder" in run("index", "set", "--help").stdout
+
+
+def test_an_index_is_described_as_json(run: Run, built: Path) -> None:
+    result = run("index", "info", built / "index", "--json")
+    assert result.exit_code == 0, result.stderr
+    described = json.loads(result.stdout)
+    assert (described["concepts"], described["names"], described["languages"]) == (3, 7, {"en": 6, "es": 1})
+    assert described["calibrated"] is None or isinstance(described["calibrated"], str)
+    assert [source["name"] for source in described["sources"]] == ["table"]

