@@ -19,9 +19,10 @@ from nymlink.project.export import export_formats, export_project
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rebase import rebase
-from nymlink.serve.answers import ImportAnswer, RebaseAnswer, problems
+from nymlink.serve.answers import problems
 from nymlink.serve.batching import OverloadedError
 from nymlink.serve.errors import ProblemError
+from nymlink.serve.project_answers import ImportAnswer, RebaseAnswer
 from nymlink.serve.routes.parts import Fields, Memory, indexes_of, json_answer
 from nymlink.serve.routes.projects import RAW, SAME_SITE, Column, FileBody, FileName, OpenProject, Setting
 

@@ -14,7 +14,9 @@ from nymlink.project.learn import forget, learn
 from nymlink.project.lessons import write_names
 from nymlink.project.summary import changes_after, summary
 from nymlink.project.table_columns import preview_table
-from nymlink.serve.answers import (
+from nymlink.serve.answers import problems
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.project_answers import (
     AddedFile,
     ChangesAnswer,
     LearnAnswer,
@@ -22,9 +24,7 @@ from nymlink.serve.answers import (
     ProgressAnswer,
     ProjectAnswer,
     ProjectsAnswer,
-    problems,
 )
-from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
 from nymlink.serve.served_projects import ServedProject, ServedProjects
 from nymlink.vocabulary.restriction import Restriction

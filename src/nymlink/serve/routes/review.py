@@ -21,7 +21,9 @@ from nymlink.project.terms import (
     term_details,
     terms_of_concept,
 )
-from nymlink.serve.answers import (
+from nymlink.serve.answers import problems
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.project_answers import (
     AcceptAnswer,
     AssignAnswer,
     ConceptTermsAnswer,
@@ -30,9 +32,7 @@ from nymlink.serve.answers import (
     TermAnswer,
     TermsAnswer,
     UndoAnswer,
-    problems,
 )
-from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import Fields, json_answer
 from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject
 from nymlink.serve.served import ServedIndex

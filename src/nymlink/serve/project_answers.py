@@ -1,0 +1,388 @@
+"""Types of answers about projects, for the description of the API."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+
+# Pydantic needs it before Python 3.12.
+from typing_extensions import TypedDict
+
+from nymlink.project.index_reference import IndexState
+from nymlink.serve.answers import Decision, Reference
+
+
+class LinkingProgress(TypedDict):
+    """Progress of linking."""
+
+    done: int
+    total: int
+    failed: int
+    per_second: float | None
+    state: Literal["linking", "done", "stopped", "waiting"]
+    problem: str | None
+
+
+class ProgressAnswer(TypedDict):
+    """Progress of linking."""
+
+    progress: LinkingProgress
+
+
+class ProjectLine(TypedDict):
+    """A project in a list; with a problem, values may be missing."""
+
+    name: str
+    title: str
+    index: str | None
+    terms: int | None
+    rows: int | None
+    decided: int | None
+    rows_decided: int | None
+    created: int | None
+    problem: str | None
+
+
+class ProjectsAnswer(TypedDict):
+    """All projects."""
+
+    projects: list[ProjectLine]
+
+
+class ProjectIndex(TypedDict):
+    """The index of a project."""
+
+    name: str
+    served_as: str | None
+    sources: str
+    state: IndexState
+    what_to_do: str | None
+
+
+class ReviewerCounts(TypedDict):
+    """The numbers of a reviewer's terms."""
+
+    name: str
+    decided: int
+    assigned: int
+
+
+class Agreement(TypedDict):
+    """The agreement of two reviewers."""
+
+    reviewers: list[str]
+    terms: int
+    agree: int
+    kappa: Annotated[float | None, Field(description="Cohen's kappa.")]
+
+
+class ProjectFile(TypedDict):
+    """A table of a project."""
+
+    id: int
+    name: str
+    reading: dict[str, Any]
+    imported_at: int
+    imported_by: str
+    rows: int
+
+
+class Proof(TypedDict):
+    """A cross-validated measure before and after learning."""
+
+    before: float
+    after: float
+    taken: bool
+
+
+class Lessons(TypedDict):
+    """What a project has learned."""
+
+    terms: int
+    names: int
+    nil: int
+    looked_at: int
+    ranker: Proof | None
+    confidence: Proof | None
+    seconds: float
+    at: NotRequired[int]
+    last: NotRequired[int]
+
+
+class ProjectAnswer(TypedDict):
+    """A project."""
+
+    name: str
+    title: str
+    index: ProjectIndex
+    terms: int
+    rows: int
+    decided: int
+    rows_decided: int
+    created: int
+    states: dict[str, int]
+    verdicts: dict[str, int]
+    coverage: dict[str, float]
+    reviewers: list[ReviewerCounts]
+    agreement: list[Agreement]
+    disagreements: int
+    changed: dict[str, int]
+    learned: Lessons | None
+    files: list[ProjectFile]
+    last: int
+    progress: LinkingProgress
+
+
+class TableProblem(TypedDict):
+    """A problem of a table."""
+
+    path: str | None
+    line: int | None
+    message: str
+    rejected: bool
+
+
+class TableProblems(TypedDict):
+    """The problems of a table: their numbers, and the first ones."""
+
+    rejected: int
+    repaired: int
+    first: list[TableProblem]
+
+
+class ColumnDescription(TypedDict):
+    """A column of a table."""
+
+    name: str
+    samples: list[str]
+    distinct: int
+
+
+class PreviewAnswer(TypedDict):
+    """How a table would be read."""
+
+    format: str
+    encoding: str | None
+    delimiter: str | None
+    guessed: list[str]
+    columns: list[ColumnDescription]
+    column: str
+    code: NotRequired[str | None]
+    frequency: NotRequired[str | None]
+    language: NotRequired[str | None]
+    type: NotRequired[str | None]
+    rows: list[list[str]]
+    total_rows: int
+    problems: TableProblems
+
+
+class AppliedDecisions(TypedDict):
+    """Numbers of decisions that a file states."""
+
+    stated: int
+    new: int
+    unknown_terms: int
+    unknown_concepts: list[str]
+
+
+class ImportAnswer(AppliedDecisions):
+    """What an import did."""
+
+    problems: TableProblems
+
+
+class AddedFile(TypedDict):
+    """A table that was added."""
+
+    file: int
+    rows: int
+    terms: int
+    new_terms: int
+    decided: int
+    decisions: NotRequired[AppliedDecisions]
+    problems: TableProblems
+
+
+class ChangedDecision(TypedDict):
+    """The present decision of a reviewer on a term; null if it was undone."""
+
+    term: int
+    reviewer: str
+    decision: Decision | None
+
+
+class ChangesAnswer(TypedDict):
+    """New decisions."""
+
+    last: int
+    decisions: list[ChangedDecision]
+    progress: LinkingProgress
+
+
+class LearnAnswer(TypedDict):
+    """What was learned; null after forgetting."""
+
+    learned: Lessons | None
+    progress: LinkingProgress
+
+
+class RebaseAnswer(TypedDict):
+    """Numbers of terms that another release changed, by the kind of change."""
+
+    changed: dict[str, int]
+
+
+class ShortCandidate(TypedDict):
+    """A candidate in a list."""
+
+    id: str
+    name: str
+    score: float
+    confidence: float | None
+
+
+class ListedTerm(TypedDict):
+    """A term in a list."""
+
+    id: int
+    text: str
+    frequency: int | None
+    language: str
+    type: str
+    state: Literal["waiting", "linked", "failed"]
+    confidence: float | None
+    margin: float | None
+    nil: bool | None
+    candidates: list[ShortCandidate]
+    decisions: Annotated[dict[str, Decision], Field(description="By reviewer.")]
+    carried: bool
+
+
+class TermsAnswer(TypedDict):
+    """A page of terms, and the number of all that match."""
+
+    total: int
+    terms: list[ListedTerm]
+
+
+class ConceptTermsAnswer(TypedDict):
+    """The terms of a concept."""
+
+    terms: list[ListedTerm]
+
+
+class ShownCandidate(TypedDict):
+    """A candidate with its relatives."""
+
+    id: str
+    name: str
+    matched: str
+    language: str
+    kind: str
+    score: float
+    parts: dict[str, float]
+    contradiction: str | None
+    definition: str | None
+    parents: list[Reference]
+    children: list[Reference]
+    children_count: int
+    obsolete: bool | None
+
+
+class ReleaseChange(TypedDict):
+    """A change of a decided concept by another release."""
+
+    kind: str
+    concept_id: str
+    concept_name: str
+    now: Any
+
+
+class TermRow(TypedDict):
+    """A row of a table."""
+
+    file: str
+    number: int
+    code: str
+    header: list[str]
+    cells: list[str]
+
+
+class TermAnswer(TypedDict):
+    """A term with its candidates, decisions and rows."""
+
+    id: int
+    text: str
+    frequency: int | None
+    language: str
+    type: str
+    state: Literal["waiting", "linked", "failed"]
+    confidence: float | None
+    margin: float | None
+    nil: bool | None
+    candidates: list[ShownCandidate]
+    decisions: dict[str, Decision]
+    carried: bool
+    row_count: int
+    assigned: list[str]
+    history: list[Decision]
+    changed: list[ReleaseChange]
+    rows: list[TermRow]
+    query: str | None
+    notes: list[str]
+
+
+class DecisionAnswer(TypedDict):
+    """The decision as it was saved."""
+
+    decision: Decision
+
+
+class UndoneDecision(TypedDict):
+    """A decision that was undone, and the reviewer's decision on the term now."""
+
+    term: int
+    undone: Decision
+    decision: Decision | None
+
+
+class UndoAnswer(TypedDict):
+    """What was undone."""
+
+    undone: list[UndoneDecision]
+
+
+class AcceptAnswer(TypedDict):
+    """Numbers of accepted terms and rows, and of terms expected to be wrong."""
+
+    terms: int
+    rows: int
+    expected_wrong: float
+
+
+class AssignAnswer(TypedDict):
+    """The number of assigned terms."""
+
+    assigned: int
+
+
+class NextTerm(TypedDict):
+    """A term to decide first."""
+
+    id: int
+    text: str
+    frequency: int
+    confidence: float
+    gain: Annotated[float, Field(description="Expected number of wrong occurrences that the decision mends.")]
+
+
+class NextTerms(TypedDict):
+    """The terms to decide first, and how much is left."""
+
+    terms: list[NextTerm]
+    right: Annotated[list[float], Field(description="Share of occurrences that are right, and its 90 % interval.")]
+    left: Annotated[list[int], Field(description="Decisions left until the target, and their 90 % interval.")]
+    target: float
+    stop: Annotated[bool, Field(description="Whether the lower end of the interval has reached the target.")]
+    decided: int
