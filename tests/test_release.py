@@ -10,10 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from nymlink.cli import nymlink
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(not (ROOT / ".ci").is_dir(), reason="the tests stand alone")
@@ -99,6 +103,27 @@ def test_the_image_is_of_one_python_and_runs_as_a_user() -> None:
     assert re.search(r"^FROM python:\d+\.\d+\.\d+-slim-\w+$", steps, re.MULTILINE)
     assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", steps, re.MULTILINE)
     assert "\nHEALTHCHECK " in steps
+
+
+def test_pods_run_the_image_of_this_version_as_a_user(project: dict[str, Any]) -> None:
+    text = (ROOT / "deploy" / "kubernetes.yaml").read_text(encoding="utf-8")
+    deployment, service = yaml.safe_load_all(text)
+    spec = deployment["spec"]["template"]["spec"]
+    [container] = spec["containers"]
+    assert container["image"] == f"nymlink:{project['version']}"
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert {"startupProbe", "readinessProbe", "livenessProbe"} <= set(container)
+    threads = {each["name"]: each["value"] for each in container["env"]}["OMP_NUM_THREADS"]
+    assert threads == container["resources"]["limits"]["cpu"]
+    assert service["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"]
+    mounted = {each["name"] for each in container["volumeMounts"]}
+    assert mounted == {each["name"] for each in spec["volumes"]}
+    # The options exist.
+    serve = nymlink.get_command(click.Context(nymlink), "serve")
+    assert serve is not None
+    options = {option for parameter in serve.params for option in parameter.opts}
+    used = {argument.partition("=")[0] for argument in container["args"] if argument.startswith("--")}
+    assert used <= options
 
 
 def test_the_installed_version_is_that_of_the_project(project: dict[str, Any]) -> None:
