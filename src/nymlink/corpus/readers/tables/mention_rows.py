@@ -141,7 +141,7 @@ def _span(
     line: int,
     problems: Problems,
 ) -> tuple[int, int] | tuple[None, None]:
-    """Return the offsets of a row, corrected in its context. If there are none, find the mention in its context."""
+    """Return the offsets of a row, corrected in its context; without any, look for the mention there."""
     start, end = texts["start"], texts["end"]
     if not start and not end:
         return find_mention(mention, context) or (None, None)
