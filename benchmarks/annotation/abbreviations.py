@@ -1,4 +1,4 @@
-"""Measure which abbreviations of abstracts are found: precision, recall, F1, beside other algorithms.
+"""Measure precision, recall and F1 of the abbreviations found in abstracts, also for other algorithms.
 
     python benchmarks/annotation/abbreviations.py [GOLD] [--part PART] [--show N] [--json FILE]
 

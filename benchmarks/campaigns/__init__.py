@@ -1,1 +1,1 @@
-"""Campaigns: damage of every kind, done to nymlink many times at random and counted."""
+"""Campaigns: they do damage of every kind to nymlink, many times at random, and count the outcomes."""

@@ -1,4 +1,4 @@
-"""Start each command that writes twice at nearly one time, with one output, and see that nothing is spoilt.
+"""Start each command that writes twice at nearly the same time, with the same output, and check that output.
 
 A trial counts as
 

@@ -1,4 +1,4 @@
-"""Flip bits in the files of what nymlink writes, and count what becomes of them.
+"""Flip bits in files that nymlink wrote, run commands that read these files, and count the outcomes.
 
 Each trial flips a bit of a copy, runs the commands that read it as a user would, each in a process of its own, and
 puts the bit back. Files are drawn with equal probability, so that small ones are hit too. A trial counts as

@@ -1,4 +1,4 @@
-"""Run commands that write where there is too little room, and see what they say and what is left.
+"""Run commands that write to a disk with too little room, and check their messages and the files that remain.
 
 There is room for a share of what a command writes, from none to nearly all: on a disk in memory or, where none can
 be mounted, in each file. Of every second run there is an output already, which it replaces. A trial counts as

@@ -1,4 +1,4 @@
-"""Read mutated inputs with every reader, and count what becomes of them.
+"""Read mutated inputs with every reader, and count the outcomes.
 
 Input N of a reader is always the same: ``--make READER N FOLDER`` writes it. Workers read them, a process for each
 reader; one that crashes or hangs is counted and started again behind that input.

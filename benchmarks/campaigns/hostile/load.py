@@ -1,4 +1,4 @@
-"""What many clients do at once: slow and idle connections, requests at their limits, large tables."""
+"""Load a server with many clients at once: slow and idle connections, requests at their limits, large tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hostile clients send: each kind to every route that it may concern."""
+"""Send requests of hostile clients: each kind of request goes to every route that it may concern."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _TOGETHER: Final = 64
-"""Documents annotated together: one search for all their phrases is faster."""
+"""Number of documents that are annotated together. One search for all their phrases is faster."""
 
 
 class Annotator:
@@ -71,7 +71,7 @@ class Annotator:
         return cls(Index.load(directory, encoder=encoder), settings, progress=progress)
 
     def annotate(self, what: str | Document) -> Links:
-        """Find mentions in a text or a document, in their order.
+        """Find the mentions in a text or a document, and link them. The links are in the order of the mentions.
 
         Each link has the offsets of its mention, one candidate, a confidence and a
         :class:`~nymlink.linking.link.Context`.
@@ -87,7 +87,7 @@ class Annotator:
         return Links(links)
 
     def annotate_documents(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
-        """Find mentions in documents as they come: yield each document with its links."""
+        """Find mentions in a stream of documents, and yield each document with its links."""
         group: list[Document] = []
         for document in documents:
             group.append(document)
@@ -137,8 +137,8 @@ class Annotator:
 def annotate(text: str | Document) -> Links:
     """Find phenotypes in a text, and link them to the embedded default.
 
-    The default is the Human Phenotype Ontology; the first call of a user builds its index (half a minute), the
-    first call of a process opens it. For another vocabulary, or other settings, see
+    The embedded default is an index of the Human Phenotype Ontology. The first call of a user builds this index,
+    which takes half a minute. The first call of a process opens it. For another vocabulary or other settings, see
     :class:`~nymlink.annotation.annotator.Annotator`.
 
     Args:

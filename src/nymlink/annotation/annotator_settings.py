@@ -14,9 +14,9 @@ from nymlink.vocabulary.restriction import Restriction
 LEVELS: Final[Mapping[Level, float]] = MappingProxyType(
     {Level.EXACT: 0.8, Level.FORM: 0.55, Level.SENSE: 0.5, Level.CORE: 0.4}
 )
-"""Confidence of a phrase for each level of agreement with a name: the share of correct phrases in the training
-texts of NCBI disease with MEDIC, measured by benchmarks/annotation/annotate.py. The last level is too rare there,
-and was chosen."""
+"""Level of agreement between a phrase and a name → confidence of the phrase. The confidence is the share of
+correct phrases in the training texts of NCBI disease with MEDIC, measured by benchmarks/annotation/annotate.py.
+The last level is too rare in these texts; its confidence was chosen by hand."""
 
 FACTORS: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -29,15 +29,16 @@ FACTORS: Final[Mapping[str, float]] = MappingProxyType(
         "gap": 0.75,
     }
 )
-"""Factors that multiply the confidence of: a related, narrower or broader name (``loose``); a name of qualifiers
-only (``qualifier``); an adverb; a word of general language (``ordinary``); another form of the name of a product
-(``product``); a name in a coordination; a name with a qualifier between its words (``gap``)."""
+"""Factors by which confidences are multiplied: for a related, narrower or broader name (``loose``), a name that
+consists of qualifiers (``qualifier``), an adverb (``adverb``), a word of general language (``ordinary``), another
+form of the name of a product (``product``), a name in a coordination (``coordination``), and a name with a
+qualifier between its words (``gap``)."""
 
 MIN_CONFIDENCE: Final = 0.25
-"""Default least confidence of a mention, chosen on the development half of GSC+."""
+"""Default of the smallest confidence of a mention. It was chosen on the development half of GSC+."""
 
 MIN_FUZZY_CONFIDENCE: Final = 0.5
-"""Default least confidence of a phrase linked by search, chosen in the same way."""
+"""Default of the smallest confidence of a phrase that is linked by search. It was chosen in the same way."""
 
 
 DICTIONARY_DETECTOR: Final = "dictionary"
@@ -49,13 +50,13 @@ class AnnotatorSettings:
     """The settings of an :class:`~nymlink.annotation.annotator.Annotator`.
 
     Attributes:
-        min_confidence: least confidence of a mention.
-        overlaps: whether mentions may overlap; otherwise those with most words are kept.
+        min_confidence: smallest confidence of a mention.
+        overlaps: whether mentions may overlap. If not, those with the most words are kept.
         fuzzy: whether phrases that are not names are also linked, by the searches of the index.
-        fuzzy_confidence: least confidence of such a phrase.
+        fuzzy_confidence: smallest confidence of such a phrase.
         restriction: conditions on the names to find.
-        detector: how to find mentions: ``"dictionary"``; ``"given"``, the mentions of the documents;
-            ``"spacy:NAME"`` or ``"hf:NAME"``, a model of spaCy or of Hugging Face.
+        detector: how to find mentions. ``"dictionary"`` finds names of the index, ``"given"`` takes the mentions
+            of the documents, and ``"spacy:NAME"`` or ``"hf:NAME"`` uses a model of spaCy or Hugging Face.
         flags: flags of the context to read.
         language: code of the language of texts and names; ``None`` for names of every language, without rules.
 

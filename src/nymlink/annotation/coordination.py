@@ -1,7 +1,8 @@
 """Find names whose words are shared in a coordination: "short and broad thumbs", "cysts of the liver and kidney".
 
-The parts of a coordination are conjuncts. The words before the first ("cysts of") and after the last ("thumbs")
-belong to each. At least two conjuncts must form names with these words, because "and" joins many other phrases.
+The parts of a coordination are conjuncts ("liver", "kidney"). The words before the first conjunct ("cysts of") and
+after the last one ("thumbs") are shared: they belong to each conjunct. At least two conjuncts must form names with
+the shared words, because "and" also joins many other phrases.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from nymlink.annotation.tokens import MASK, Kind, Token
 from nymlink.annotation.windows import Hit, Spans
 
 _LONGEST: Final = 3
-"""Most words of a conjunct, and of the shared words after the last."""
+"""Largest number of words of a conjunct, and of the shared words after the last conjunct."""
 
 _SHARED: Final = 4
-"""Most shared words before the first conjunct."""
+"""Largest number of shared words before the first conjunct."""
 
 _MOST: Final = 6
-"""Most conjuncts."""
+"""Largest number of conjuncts."""
 
 _GENITIVE: Final = "s"
 """Token of the genitive in "Crohn's and Alzheimer's disease"."""
@@ -45,8 +46,8 @@ def find_coordinations(tokens: Sequence[Token], table: NameTable, chooser: NameC
         tokens: tokens of a text.
         table: digests of names.
         chooser: chooses among names.
-        names: names found already. A conjunct that is a name by itself shares no words, unless there are only two
-            conjuncts ("ovarian cysts or fibroma").
+        names: names that were found before. A conjunct that is a name by itself shares no words, unless there are
+            only two conjuncts ("ovarian cysts or fibroma").
     """
     groups = [
         group
@@ -75,7 +76,7 @@ def _start(token: Token) -> int:
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield runs of tokens without a break, with a conjunction."""
+    """Yield runs of tokens that contain a conjunction but no break."""
     clause: list[Token] = []
     joined = False
     for token in tokens:
@@ -151,7 +152,7 @@ def _says_nothing(words: Sequence[Token]) -> bool:
 
 
 def _is_name(words: Sequence[Token], names: Spans) -> bool:
-    """Whether a name found already lies within some words."""
+    """Whether a name that was found before lies within some words."""
     return names.lie_in(words[0].start, words[-1].end)
 
 

@@ -38,7 +38,7 @@ class DictionaryFinder:
 
     Attributes:
         matcher: finds the names.
-        min_confidence: mentions of less confidence are left out.
+        min_confidence: smallest confidence of a mention. Mentions with less confidence are left out.
         overlaps: whether mentions may overlap.
     """
 
@@ -95,20 +95,20 @@ class DictionaryFinder:
 
 
 _LONGEST: Final = 6
-"""Most words of a phrase."""
+"""Largest number of words of a phrase."""
 
 
 def phrases_of(text: str, lexicon: Lexicon, taken: Sequence[Mention]) -> Iterator[Mention]:
-    """Yield the phrases of a text outside the mentions found already.
+    """Yield the phrases of a text, outside the mentions that were found before.
 
-    A phrase is a run of words between function words, verbs and punctuation, without words at its ends that occur
-    in no name; or two such runs with a preposition between them. Each has a word of names that is not general
-    language.
+    A phrase is a run of words between function words, verbs and punctuation. Words that occur in no name are
+    removed from its ends. Two such runs with a preposition between them are a phrase, too. Each phrase has a word
+    that occurs in names and is not a word of general language.
 
     Args:
         text: a text.
         lexicon: words of names.
-        taken: mentions found already.
+        taken: mentions that were found before.
     """
     runs: list[list[Token]] = [[]]
     joined: set[int] = set()
@@ -171,7 +171,7 @@ def _mention(text: str, run: Sequence[Token]) -> Mention:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyFinder:
-    """Finds names, and elsewhere phrases that are linked with sufficient confidence.
+    """Finds names of the vocabulary, and phrases between them that are linked with enough confidence.
 
     Attributes:
         dictionary: finds names.
@@ -210,7 +210,7 @@ class FuzzyFinder:
     def _merged(
         self, document: Document, links: list[Link], phrases: Sequence[Mention], link_of: dict[str, Link]
     ) -> list[Link]:
-        """Add the most confident links of phrases, without overlaps, to those of names."""
+        """Add links of phrases to the links of names. If phrases overlap, the most confident one is added."""
         chosen: list[Link] = []
         spans: list[tuple[int, int]] = []
         for phrase in sorted(phrases, key=lambda phrase: -(link_of[phrase.text].confidence or 0.0)):

@@ -1,4 +1,4 @@
-"""The matcher: finds names in texts, including abbreviations that a document defines; its cache."""
+"""Find names in texts, including abbreviations that a document defines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 def glosses(text: str, definitions: Iterable[Definition]) -> list[tuple[int, int]]:
-    """List the brackets with only a short form, in order; a name may continue after such a bracket."""
+    """List the brackets that contain only a short form, in order. A name may continue after such a bracket."""
     found = {
         (definition.short_start - 1, definition.short_end + 1)
         for definition in definitions
@@ -51,7 +51,7 @@ def glosses(text: str, definitions: Iterable[Definition]) -> list[tuple[int, int
 
 
 def carry_through(text: str, definitions: Sequence[Definition], hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Yield the occurrences of short forms whose long form is a name, and of their plurals."""
+    """Yield the occurrences of short forms, and of their plurals, if the long form is a name."""
     standing = _Standing(hits)
     meant: dict[str, Hit] = {}
     for definition in {definition.short: definition for definition in definitions}.values():
@@ -73,7 +73,7 @@ class _Standing:
         self._ends = list(accumulate((hit.end for _, hit in self._ordered), max))
 
     def covering(self, start: int, end: int) -> Hit | None:
-        """Return the first hit that covers a span; ``None`` for none."""
+        """Return the first hit that covers a span; ``None`` if there is none."""
         found: list[tuple[int, Hit]] = []
         place = bisect_right(self._starts, start)
         while place > 0 and self._ends[place - 1] >= end:
@@ -160,9 +160,9 @@ class Matcher:
 
         Args:
             text: a text.
-            min_confidence: least confidence of a hit.
-            overlaps: whether hits may overlap; otherwise those with most words are kept, and only names of one
-                coordination share words.
+            min_confidence: smallest confidence of a hit.
+            overlaps: whether hits may overlap. If not, those with the most words are kept, and only the names of a
+                coordination may share words.
         """
         aligned = align(text)
         text = aligned.text

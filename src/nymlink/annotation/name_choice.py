@@ -1,4 +1,4 @@
-"""Choose among names with the same words; names of products follow stricter rules."""
+"""Choose among names with the same words. Stricter rules apply to names of products, such as chemicals."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _LOOKED_AT: Final = 2000
 """Number of concepts inspected to find the types of products."""
 
 _MOST: Final = 0.5
-"""Share of the concepts of a type that are called after products, from which on all of the type are products. Of
-the chemicals of MeSH it is 0.9, of the phenotypes of HPO 0.2 ("abnormal circulating creatinine"), of the diseases
-of MEDIC 0.1."""
+"""If more than this share of the concepts of a semantic type have names with words for products, all concepts of
+the type count as products. The share is 0.9 for the chemicals of MeSH, 0.2 for the phenotypes of HPO ("abnormal
+circulating creatinine"), and 0.1 for the diseases of MEDIC."""
 
 
 class Products:
@@ -39,8 +39,8 @@ class Products:
         rules: rules of the language of its names.
 
     Attributes:
-        is_called_so: whether the name of a concept, given by id, is that of a product.
-        has_such_type: whether the semantic type of a concept, given by id, is one of products.
+        is_called_so: takes the id of a concept, and says whether its preferred name is that of a product.
+        has_such_type: takes the id of a concept, and says whether it has a semantic type of products.
     """
 
     def __init__(self, vocabulary: Vocabulary, rules: WordRules) -> None:
@@ -76,8 +76,8 @@ class Products:
 
 _LONGEST_ACRONYM: Final = 6
 _SHORTEST_ACRONYM: Final = 3
-"""Letters of names that are abbreviations if they are in capitals; shorter ones are found only where a text says
-what they stand for."""
+"""Smallest number of letters of an abbreviation that is found by its spelling. A shorter one is found only if the
+text says what it stands for."""
 
 
 _SIGNS: Final = (Kind.COMMA, Kind.BREAK, Kind.CONJUNCTION)
@@ -121,7 +121,7 @@ class NameChooser:
         self._chosen: dict[tuple[int, tuple[str, ...]], Choice | None] = {}
 
     def choose(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
-        """Choose the name of some tokens among those with their digest; ``None`` for none."""
+        """Choose among the names with the digest of some tokens; ``None`` if no name fits."""
         key = (digest, tuple(token.surface for token in tokens))
         if key not in self._chosen:
             if len(self._chosen) >= _REMEMBERED:
@@ -130,7 +130,7 @@ class NameChooser:
         return self._chosen[key]
 
     def choose_written(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
-        """Choose the name with the spelling of some tokens, including signs; ``None`` for none."""
+        """Choose the name that is spelt like some tokens, including signs; ``None`` if there is none."""
         writing = _writing(tokens)
         for level, row in self._table.find(digest):
             if level != Level.EXACT or (self._allowed is not None and not self._allowed[row]):
@@ -142,7 +142,7 @@ class NameChooser:
         return None
 
     def is_in_order(self, choice: Choice, tokens: Sequence[Token]) -> bool:
-        """Whether tokens have the words of a name in its order."""
+        """Whether tokens have the same words as a name, in the same order."""
         return [word.sense for word in self._name(choice.row)[1]] == [token.word.sense for token in tokens]
 
     def is_other_part(self, choice: Choice, word: Word, after: Word) -> bool:
@@ -219,7 +219,7 @@ class NameChooser:
         return 1.0 if of_noun else FACTORS["ordinary"]
 
     def _is_odd(self, name: Name, of_name: Word, word: Word) -> bool:
-        """Whether a word of general language is a name without relation to its concept ("included")."""
+        """Whether a word of general language is a name that seems unrelated to its concept ("included")."""
         rules = self._lexicon.rules
         if name.kind == "preferred" or rules.is_clinical(word.text):
             return False

@@ -31,7 +31,7 @@ class Hit(NamedTuple):
 
 
 class Spans:
-    """Spans of a text, to find by bisection those that overlap or cover another.
+    """Spans of a text. Bisection finds those that overlap, cover or lie in another span.
 
     Args:
         hits: hits with these spans.
@@ -82,9 +82,9 @@ _CONJUNCTION: Final = Kind.CONJUNCTION
 
 
 def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> list[Hit]:
-    """Find names in runs of words without comma, bracket or verb.
+    """Find names in runs of words that have no comma, bracket or verb between them.
 
-    Articles and prepositions within a run are ignored; a qualifier may be ignored, too ("aplasia of the left
+    Articles and prepositions within a run are ignored. A qualifier may be ignored, too ("aplasia of the left
     thumb").
     """
     hits: list[Hit] = []
@@ -152,9 +152,9 @@ _ENDS: Final = frozenset(f".;!?{LINE_END}{CELL_END}")
 
 
 def find_punctuated(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> Iterator[Hit]:
-    """Find names with a comma, a bracket or a colon, spelt as in the vocabulary.
+    """Find names that contain a comma, a bracket or a colon and are spelt as in the vocabulary.
 
-    In a line of its own, a name may have its parts in another order around commas: "Hearing loss, sensorineural".
+    If a name is alone in its line, its parts around commas may have another order: "Hearing loss, sensorineural".
     """
     places, shift = table.places, table.shift
     for first, token in enumerate(tokens):
@@ -195,7 +195,7 @@ def _is_line(tokens: Sequence[Token], first: int, last: int) -> bool:
 def find_cores(
     tokens: Sequence[Token], taken: Sequence[Hit], table: NameTable, chooser: NameChooser
 ) -> Iterator[Hit]:
-    """Find names by their informative words alone, outside the hits found already."""
+    """Find names by their informative words alone, outside the hits that were found before."""
     free = _free(tokens, taken)
     places, shift = table.places, table.shift
     for first, token in enumerate(tokens):
@@ -247,7 +247,7 @@ def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool =
 
 
 def _goes_on(after: Word) -> bool:
-    """Whether the next word may belong to a phrase: a word of names that is no person and no participle."""
+    """Whether the next word may belong to a phrase: it occurs in names, and is no person and no participle."""
     return after.kind == _WORD and after.form != 0 and not after.person and not after.text.endswith("ed")
 
 
@@ -256,8 +256,8 @@ def _joins_phrases(
 ) -> bool:
     """Whether a run of words takes its words from two phrases: "short [nose with long] philtrum".
 
-    The phrase after a preposition must be complete. After prepositions like "with" it names another thing; then
-    the words of the name must have the order of the text.
+    The phrase after a preposition must be complete. After a preposition like "with", the phrase names another
+    thing. The words must then have the same order in the text and in the name.
     """
     after = tokens[last + 1].word if last + 1 < len(tokens) else None
     if after is not None and _goes_on(after):
@@ -271,7 +271,8 @@ def _dangles(
 ) -> bool:
     """Whether a phrase ends with an adjective of the next word: "hyperplasia of the mandibular | processes".
 
-    Names end with adjectives, too; but one of a chemical is another thing before a noun: "adrenergic | receptors".
+    A name may end with an adjective, too. The adjective of a chemical does not count as its name before a noun:
+    "adrenergic | receptors".
     """
     word = tokens[last].word
     after = tokens[last + 1].word if last + 1 < len(tokens) else None

@@ -21,14 +21,14 @@ class Mention:
         parts: surface forms of the single names in a composite mention ("breast and ovarian cancer" →
             ``("breast cancer", "ovarian cancer")``); empty for any other mention.
         prepared: whether ``text`` and ``parts`` are already normalised, with abbreviations expanded.
-        language: code of its language ("en", "pt-BR"); ``None`` if not stated: then the language given for all
-            mentions counts (``language=`` of a linker).
-        id: its identifier in the source: the code of a term to map, the id of an annotation ("T1"); ``None`` if it
-            has none.
+        language: code of its language ("en", "pt-BR"). ``None`` if the corpus does not state it; then the language
+            that the caller gives for all mentions counts (``language=`` of a linker).
+        id: its identifier in the source, for example the code of a term, or the id of an annotation ("T1");
+            ``None`` if it has none.
         spans: for a mention in several pieces ("breast … cancer" in "breast and ovarian cancer"), the offsets of
             each piece, in order. Then ``start`` is the start of the first piece, ``end`` the end of the last, and
             ``text`` the pieces joined by blanks. Empty for any other mention.
-        frequency: how often it occurs in the source, if a list of terms states it.
+        frequency: how often it occurs in the source; 1 if the source does not state it.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Mention:
 
     @property
     def pieces(self) -> tuple[tuple[int, int], ...]:
-        """The offsets of its pieces, a single one without :attr:`spans`; empty for a mention without offsets."""
+        """The offsets of its pieces: :attr:`spans`, or a single piece; empty for a mention without offsets."""
         if self.start is None or self.end is None:
             return ()
         return self.spans or ((self.start, self.end),)

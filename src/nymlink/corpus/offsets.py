@@ -20,7 +20,7 @@ OFFSET_UNITS: Final[tuple[OffsetUnit, ...]] = ("characters", "utf-16", "bytes")
 """Units of offsets: Unicode code points, UTF-16 units (Java, JavaScript), bytes of UTF-8."""
 
 _FIRST_OF_TWO: Final = {"utf-16": [0x10000], "bytes": [0x80, 0x800, 0x10000]}
-"""Code points from which a character takes one more unit."""
+"""Unit → code points from which on a character takes one more unit."""
 
 
 def unit_length(text: str, unit: OffsetUnit) -> int:
@@ -54,7 +54,7 @@ def _code_points(text: str) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
 
 
 def find_mention(mention: str, text: str, *, any_case: bool = False) -> tuple[int, int] | None:
-    """Find the first occurrence of a mention as whole words, or else its first occurrence within a word.
+    """Find a mention in a text: its first occurrence as whole words, or else its first occurrence anywhere.
 
     Args:
         mention: its surface form.
@@ -93,9 +93,9 @@ _SPACES: Final = re.compile(r"\s+")
 def check_offsets(
     text: str, surface: str, start: int, end: int, *, path: Path, line: int | None, problems: Problems
 ) -> tuple[int, int] | tuple[None, None]:
-    """Check the offsets of a mention; if the mention is nearby, correct and report them.
+    """Check the offsets of a mention. If they are wrong and the mention is nearby, correct and report them.
 
-    The mention is searched as written, then without white space around it.
+    The mention is searched as written, and then without the white space around it.
 
     Args:
         text: the text to which offsets refer.
@@ -149,7 +149,8 @@ def place_mention(
         problems: receives the reports.
 
     Returns:
-        The mention with its offsets; without offsets if they are wrong; ``None`` if it then has no text either.
+        The mention with its offsets, or without offsets if they are wrong. ``None`` if neither the file nor the
+        offsets give a text for the mention.
     """
     joined: list[tuple[int, int]] = []
     for start, end in sorted(pieces):

@@ -24,7 +24,8 @@ def read_documents(
 
     Args:
         path: a plain or gzip file, or a folder.
-        format: name of the format. ``None``: detected from the content; a table if ``options`` name columns.
+        format: name of the format. With ``None``, the content decides; if ``options`` name columns, the file is
+            read as a table.
         options: options for the reader.
         problems: receives the faults of the input.
 

@@ -1,4 +1,4 @@
-"""Files of pairs."""
+"""Write and read files of pairs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ _AMBIGUOUS: Final = r"\|{3}|\|\|.*\|\|.*\|\||[\r\n]"
 
 
 def write_pairs(pairs: Pairs, target: Path, *, progress: bool = False) -> int:
-    """Write pairs in the order of their first epoch: as Parquet if the file ends with ``.parquet``, else as text.
+    """Write pairs in the order of their first epoch.
 
-    The metadata of a Parquet file give, as JSON under ``nymlink``, the settings and sources of the pairs. Text is
-    gzip-compressed if the file name ends with ``.gz``.
+    The pairs are written as Parquet if the file name ends with ``.parquet``, otherwise as text. Text is compressed
+    with gzip if the name ends with ``.gz``. The metadata of a Parquet file have a key ``nymlink``; its value is
+    JSON with the settings and sources of the pairs.
 
     Returns:
         The number of pairs left out, see :func:`write_lines`; 0 for Parquet.
@@ -57,8 +58,8 @@ def write_pairs(pairs: Pairs, target: Path, *, progress: bool = False) -> int:
 def write_lines(pairs: Pairs, stream: IO[bytes], *, progress: bool = False) -> int:
     """Write pairs in the order of their first epoch, one per line.
 
-    A pair whose line could be read as another pair is left out: a name contains ``||`` or a line break, or has
-    ``|`` next to the separator.
+    A pair is left out if its line could be read as another pair. This is so if a name contains ``||`` or a line
+    break, or has a ``|`` next to the separator.
 
     Returns:
         The number of pairs left out.
@@ -185,7 +186,9 @@ class PairTable:
 
     @classmethod
     def convert(cls, pairs: Path, target: Path, *, seed: int, problems: Problems) -> PairTable:
-        """Convert a file of pairs, in any form :func:`~nymlink.pairs.pair_files.read_pairs` reads, and open it.
+        """Convert a file of pairs to a memory-mapped file, and open the new file.
+
+        The file may have any form that :func:`~nymlink.pairs.pair_files.read_pairs` can read.
 
         Raises:
             InputError: the file cannot be read, or holds no pair.

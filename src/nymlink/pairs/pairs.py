@@ -1,10 +1,11 @@
 """Pairs of names of the same concept.
 
 Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021) train on all pairs of
-names of one concept, at most 50 per concept; UMLS has twelve million. Here a pair is a number: cumulative counts
-give its concept and its two names. Drawing without replacement and shuffling are permutations of
-numbers (:mod:`nymlink.pairs.permutation`). So only the name rows are held in memory, any range of any epoch is
-available at once, and a training resumes from an integer.
+names of one concept, at most 50 per concept. UMLS has twelve million such pairs. nymlink does not store pairs: it
+numbers them, and computes the concept and the two names of a number from cumulative counts. Samples and shuffled
+orders are permutations of numbers (:mod:`nymlink.pairs.permutation`). Therefore only the rows of names are held in
+memory, any range of pairs of any epoch can be computed at once, and the number of a pair is enough to resume a
+training.
 """
 
 from __future__ import annotations
@@ -34,13 +35,14 @@ class PairSettings:
     """Settings of pairs from a vocabulary.
 
     Attributes:
-        cap: the most pairs per concept, sampled without replacement.
-        seed: seed of samples, held-out concepts and order.
+        cap: largest number of pairs of a concept. If a concept has more, they are sampled without replacement.
+        seed: seed of the samples, of the choice of held-out concepts, and of the order of pairs.
         languages: languages of names, ``None`` for all.
         kinds: kinds of names.
-        across_languages: only pairs of names in two known languages.
-        held_out: share of concepts held out; the choice depends only on the seed and their ids.
-        part: the concepts of the pairs: all except held-out ones (``"train"``), or the held-out ones.
+        across_languages: whether to make only pairs of names in two different, known languages.
+        held_out: share of concepts that are held out. The choice depends only on the seed and the ids of concepts.
+        part: which concepts give pairs: those that are not held out (``"train"``), or those that are
+            (``"held-out"``).
 
     Raises:
         ValueError: a setting is out of its range.
@@ -96,7 +98,9 @@ def lower_case(texts: pa.LargeStringArray) -> pa.LargeStringArray:
 def distinct_names(
     vocabulary: Vocabulary, *, languages: Collection[str] | None, kinds: Collection[str]
 ) -> tuple[Rows, Rows]:
-    """Collect the names of live concepts, without names that repeat one of their concept when lower-cased.
+    """Collect the names of concepts that are not obsolete.
+
+    A name is left out if it repeats an earlier name of its concept in lower case.
 
     Args:
         vocabulary: the vocabulary.
@@ -149,11 +153,11 @@ class Pairs:
         vocabulary: the vocabulary of the names.
         settings: settings of the pairs.
         concepts: int32 (C): concept rows.
-        keys: uint64 (C): random key of each concept, which determines its sample of pairs.
+        keys: uint64 (C): random key of each concept. It determines which of its pairs are sampled.
         names: int32 (N): name rows.
         name_offsets: int64 (C + 1): concept i has the names ``names[name_offsets[i]:name_offsets[i + 1]]``.
-        pairs_before: int64 (N + 1): without the cap, name i is the right name of the pairs numbered
-            ``pairs_before[i]`` to ``pairs_before[i + 1] - 1``, with the first names of its concept.
+        pairs_before: int64 (N + 1): numbers of pairs if there were no cap. Name i is the right name of the pairs
+            ``pairs_before[i]`` to ``pairs_before[i + 1] - 1``; the first names of its concept are the left names.
         pair_offsets: int64 (C + 1): concept i has the pairs numbered ``pair_offsets[i]`` to
             ``pair_offsets[i + 1] - 1``.
     """
@@ -234,8 +238,9 @@ class Pairs:
         """Compute the pairs ``start`` to ``stop - 1`` in the shuffled order of an epoch.
 
         Returns:
-            Concept rows, left name rows and right name rows: int32 (stop − start) each. The left name comes first
-            in the vocabulary, or with ``across_languages`` is that of the language counted first.
+            Concept rows, left name rows and right name rows: int32 (stop − start) each. The left name is the one
+            that comes first in the vocabulary. With ``across_languages``, it is the one whose language code comes
+            first in the alphabet.
 
         Raises:
             IndexError: the range exceeds the number of pairs.
@@ -289,8 +294,8 @@ def _by_language(vocabulary: Vocabulary, names: Rows, owners: Rows) -> tuple[Row
     """Sort the names of each concept by language, ignoring regions and leaving out unknown languages.
 
     Returns:
-        Name rows and their concept rows (int32), and for each the place of the first name of its concept and
-        language (int64).
+        Name rows and their concept rows (int32). For each name also the place of the first name that has the same
+        concept and language (int64).
     """
     column = vocabulary.columns.names["lang"].take(pa.array(names)).combine_chunks()
     codes = np.array([code.partition("-")[0] for code in column.dictionary.to_pylist()])
@@ -318,7 +323,8 @@ class NamedPairs:
         concepts: (n): identifiers of the concepts, integers or texts.
         left: the first name of each pair.
         right: the second name of each pair.
-        groups: (n): pairs of one number have no negatives in each other; ``None``: only pairs of one concept.
+        groups: (n): number of the group of each pair. Names of one group are never negatives of each other. If
+            ``None``, the pairs of a concept are a group.
     """
 
     concepts: npt.NDArray[Any]

@@ -1,9 +1,10 @@
-"""Pseudo-random permutations of 0 … n − 1, computed instead of stored.
+"""Pseudo-random permutations of 0 … n − 1 that are computed when needed, and not stored.
 
-A Feistel network on the numbers below a², a = ⌈√n⌉, is a permutation of them for any round function. Applying it
-again until the result is below n (cycle walking) makes it a permutation of 0 … n − 1. These are methods 3 and 2 of
-Black & Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002). As a² exceeds n by less than 2√n + 1, cycle
-walking is rare. The round function is a hash, not a cipher: good for shuffling, not for secrets.
+Let a = ⌈√n⌉. A Feistel network permutes the numbers below a², with any round function. If a result is not below n,
+the network is applied to it again (cycle walking); this gives a permutation of 0 … n − 1. These are methods 3 and
+2 of Black & Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002). Cycle walking is rare, because a²
+exceeds n by less than 2√n + 1. The round function is a hash, not a cipher: use it for shuffling, but not for
+secrets.
 """
 
 from __future__ import annotations

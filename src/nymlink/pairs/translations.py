@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 WORDS: Final = " "
-"""The separator of lines of two words: any white space."""
+"""The separator of two words in a line: any white space."""
 
 _TITLES: Final = "|||"
 _DELIMITERS: Final = (_TITLES, "\t", ";", ",")
@@ -99,7 +99,7 @@ _LANGUAGES_OF: Final = {
     "Telugu": "te",
     "Thai": "th",
 }
-"""Script → languages written in it; all others are taken to be written in Latin letters."""
+"""Script → languages that are written in it. All other languages are taken to be written in Latin letters."""
 
 _ENGLISH: Final = frozenset(
     "before being between both could does during each from into its other our should that the their them "
@@ -109,7 +109,7 @@ _ENGLISH: Final = frozenset(
 """Words that are frequent in English, and rare in other languages with Latin letters."""
 
 _LEAST_ROWS: Final = 3
-"""Fewest rows with evidence for an exchange, if the evidence is letters and English words, not scripts."""
+"""Smallest number of rows that must show an exchange, if letters and English words show it instead of scripts."""
 
 
 class ColumnLanguages(NamedTuple):
@@ -147,18 +147,19 @@ def languages_in_name(name: str) -> ColumnLanguages | None:
 
 
 def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguages) -> int | None:
-    """Find rows that show that two columns are exchanged: in the opposite order of the given languages.
+    """Find out whether two columns are in the opposite order of the given languages.
 
-    For languages with different scripts, rows with a word in the other column's script count. For English and
-    another language with Latin letters, words only in English and letters not in English count. Other pairs of
-    languages give no evidence.
+    If the languages have different scripts, a row counts as evidence if a word is in the script of the other
+    column. For English and another language with Latin letters, evidence is a word that is frequent only in
+    English, or a letter that English does not have. Other pairs of languages give no evidence.
 
     Args:
         rows: line number, left and right word.
         languages: the stated languages of the columns.
 
     Returns:
-        The line of the first row with evidence for an exchange, if that is most of the evidence; else ``None``.
+        The line of the first row that shows an exchange, if more rows show an exchange than the given order; else
+        ``None``.
     """
     left, right = map(_scripts, languages)
     if left != right:
@@ -178,7 +179,7 @@ def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguag
 def _vote(left: frozenset[str], right: frozenset[str], marked: tuple[frozenset[str], frozenset[str]]) -> int:
     """Compare the scripts of two words: above 0 for the given order, below 0 for the opposite one.
 
-    Latin letters are no evidence: words of every language have them.
+    Latin letters are no evidence, because texts in every language have them.
     """
     first, second = (scripts - {LATIN} for scripts in marked)
     as_given = bool(left & first) + bool(right & second)
@@ -187,7 +188,10 @@ def _vote(left: frozenset[str], right: frozenset[str], marked: tuple[frozenset[s
 
 
 def _englishness(text: str) -> int:
-    """Weigh a text of Latin letters: 1 for a word of English, −1 for letters that English has not, or both."""
+    """Weigh a text in Latin letters.
+
+    A word that is frequent only in English adds 1. A letter that English does not have subtracts 1.
+    """
     has_english_word = not _ENGLISH.isdisjoint(text.lower().split())
     has_other_letter = any(letter.isalpha() and not letter.isascii() for letter in text)
     return has_english_word - has_other_letter
@@ -200,10 +204,10 @@ def _scripts(language: str) -> frozenset[str]:
 
 
 _SAMPLE: Final = 200
-"""Lines from which the format is found."""
+"""Number of lines from which the format is recognised."""
 
 _CHECKED_ROWS: Final = 10_000
-"""Rows checked for an exchange of columns, spread over the file."""
+"""Largest number of rows that are checked for an exchange of columns. They are spread over the file."""
 
 _HEADER: Final = re.compile(
     r"(source|target|src|tgt|trg|word|translation|term|title|name|text)s?|(source|target|src|tgt|trg)[ _-]\w+",
@@ -245,9 +249,9 @@ def read_translations(
 ) -> Translations:
     """Read the translation pairs of a plain or gzip file; the separator of its columns is recognised.
 
-    The first line may be a header. A table of more columns needs a header with the codes of ``languages``. Words
-    are lower-cased, like names in self-alignment. Rows with the same word on both sides, half of MUSE, teach
-    nothing and are left out.
+    The first line may be a header. A table with more than two columns needs a header that has the codes of
+    ``languages``. Words are lower-cased, like names in self-alignment. Rows with the same word on both sides teach
+    nothing, and are left out; half of the rows of MUSE are such rows.
 
     Args:
         path: the file.
@@ -255,8 +259,8 @@ def read_translations(
         problems: receives rows that do not have two columns, or have an empty one.
 
     Raises:
-        InputError: the file cannot be read, is not UTF-8, has one column, too many, no pair of different words, or
-            has its columns in the opposite order of the languages.
+        InputError: the file cannot be read, is not UTF-8, has one column or too many columns, has no pair of
+            different words, or has its columns in the opposite order of the languages.
     """
     problems = Problems() if problems is None else problems
     told = languages
@@ -290,7 +294,11 @@ def read_translations(
 
 
 def _utf8_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Read lines."""
+    """Read lines.
+
+    Raises:
+        InputError: the file is not UTF-8.
+    """
     decoding = Problems()
     for number, line in read_lines(path, decoding):
         if decoding.repaired:
@@ -337,7 +345,7 @@ def _rows(
 
 
 def _columns_of_header(fields: Sequence[str], languages: ColumnLanguages | None) -> tuple[int, int] | None:
-    """Find the columns of the left and the right word in a header; ``None`` if the first row is none."""
+    """Find the columns of the left and the right word in a header; ``None`` if the first row is no header."""
     names = [field.strip().lower() for field in fields]
     if languages is not None and all(names.count(language) == 1 for language in languages):
         return names.index(languages.left), names.index(languages.right)
@@ -363,12 +371,12 @@ class TranslationPairs:
     """Translation pairs (x, y), each with its own label; a :class:`~nymlink.pairs.pairs.PairSequence`.
 
     Liu et al., "Learning Domain-Specialised Representations for Cross-Lingual Biomedical Entity Linking" (ACL
-    2021), section 2.2. Both words of a pair are anchors of the loss: each is learned from the other. A pair in
-    several files, in either order, counts once.
+    2021), section 2.2. Both words of a pair are anchors of the loss: each is learned from the other. If several
+    files have a pair, in either order, it counts once.
 
-    A word with several translations is in several pairs, with a label each. Words connected by translations,
-    directly or through other words of a batch, are one group, and no negatives of each other: else "heart" would
-    be pushed away from "kalp" by its pair with "yürek".
+    A word with several translations is in several pairs, each with its own label. Words of a batch that
+    translations connect, directly or through other words of the batch, are one group. Words of a group are not
+    negatives of each other. Otherwise, the pair of "heart" and "yürek" would push "heart" away from "kalp".
 
     Args:
         files: the pairs of each file.
@@ -398,7 +406,7 @@ class TranslationPairs:
         return NamedPairs(numbers, names[: len(left)], names[len(left) :], groups=self._groups(left, right))
 
     def _groups(self, left: Ints, right: Ints) -> npt.NDArray[np.int32]:
-        """Number the groups of words connected by translations: one number for each pair."""
+        """Find the groups of words that translations connect, and return the number of its group for each pair."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 

@@ -1,1 +1,1 @@
-"""Pictures of training data, and of names and mentions before and after training."""
+"""Draw pictures of training data, and of names and mentions before and after training."""

@@ -34,7 +34,7 @@ _FAMILIES: Final = (
 
 @cache
 def font_families() -> tuple[str, ...]:
-    """List the installed ones of the known font families, in the order of their use."""
+    """List the known font families that are installed, in the order of their use."""
     from matplotlib.font_manager import fontManager
 
     installed = set(fontManager.get_font_names())
@@ -42,7 +42,7 @@ def font_families() -> tuple[str, ...]:
 
 
 def readable(text: str) -> str:
-    """Romanise a text whose letters the fonts of pictures lack; other texts do not change.
+    """Romanise a text if the fonts of pictures lack some of its letters. Other texts do not change.
 
     Returns:
         The text, or its romanised form; empty if nothing of it can be written.
@@ -88,14 +88,14 @@ _SIZE: Final = 8
 _LONGEST: Final = 32
 
 LONGEST_IN_KEY: Final = 60
-"""Most characters of a name in a legend."""
+"""Largest number of characters of a name in a legend."""
 
 _PLACES: Final = tuple(
     (farther * x, farther * y)
     for farther in (1, 3)
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 )
-"""Directions and relative distances of a text from its point, the preferred ones first."""
+"""Directions and relative distances of a text from its point. The preferred ones come first."""
 
 
 def shortened(text: str, longest: int) -> str:
@@ -105,7 +105,7 @@ def shortened(text: str, longest: int) -> str:
 
 
 def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence[str], *, crowd: Points) -> None:
-    """Write a text next to each of some points, in their order, each where it covers least.
+    """Write a text next to each of some points, at the place where it hides least of the figure.
 
     Args:
         axes: axes with final limits and size.
@@ -154,7 +154,8 @@ def _cost(box: Points, inside: Points, shown: Points, occupied: Sequence[Points]
 
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Colours of Okabe & Ito (2008), safe for colour-blind readers, without yellow, too faint on white."""
+"""Colours of Okabe & Ito (2008), which colour-blind readers can distinguish. Yellow is left out: it is too faint
+on white."""
 
 MARKERS: Final = "osD^vPX"
 
@@ -164,10 +165,10 @@ _DPI: Final = 150
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """Create an empty figure, in inches, laid out without overlaps, for drawing within the block.
+    """Create an empty figure of a size in inches, for drawing within the ``with`` block.
 
-    Texts are drawn literally: the dollar signs of a name enclose no formula. Letters missing in one font are taken
-    from another.
+    Its parts are laid out without overlaps. Texts are drawn literally: dollar signs in a name do not enclose a
+    formula. Letters that one font lacks are taken from another font.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -185,7 +186,7 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
 
 
 def picture_format(path: Path) -> str:
-    """Get the format from the ending of a file name, to be checked before the work that fills the file.
+    """Get the format of a picture from the ending of its file name. Call this before the work that fills the file.
 
     Raises:
         OutputError: the ending is of no known format.

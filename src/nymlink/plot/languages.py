@@ -20,7 +20,7 @@ Shares = Mapping[str, Mapping[str, float]]
 _MEAN: Final = "mean"
 
 _MOST: Final = 64
-"""Bars in a row of groups."""
+"""Largest number of bars in a row of groups."""
 
 _BAR: Final = 0.2
 """Width of a bar, in inches: the width of the two digits above it."""
@@ -29,18 +29,18 @@ _LETTER: Final = 0.075
 """Width of a letter of the legend, in inches."""
 
 _HATCHES: Final = ("", "///", "...")
-"""Hatches of the first bars, and of further ones, whose colours repeat."""
+"""Hatches of the bars. The first bars have none; when the colours repeat, the next hatch is used."""
 
 
 def draw_languages(accuracies: Shares, *, measure: str, coverage: Shares | None = None) -> Figure:
     """Draw a group of bars for each language, and one for the means, with a bar for each stage.
 
     Args:
-        accuracies: stage → language → accuracy, as a share; a stage without a language has no bar there, and
-            none among the means.
+        accuracies: stage → language → accuracy, as a share. A stage that lacks a language has no bar for it, and
+            no bar for the mean.
         measure: the measure, for the axis.
-        coverage: stage → language → share of mentions with a concept of the dictionary, drawn as an outline: no
-            bar can be higher.
+        coverage: stage → language → share of mentions whose concept the dictionary has. It is drawn as an outline,
+            because no bar can be higher.
 
     Raises:
         InputError: there is nothing to draw.
@@ -67,7 +67,7 @@ def draw_languages(accuracies: Shares, *, measure: str, coverage: Shares | None 
 
 
 def _with_mean(row: Mapping[str, float], languages: Sequence[str]) -> dict[str, float]:
-    """Add the mean to a row with all languages: means of different languages are not comparable."""
+    """Add the mean to a row that has all languages. Means over different languages are not comparable."""
     known = {language: row[language] for language in languages if not np.isnan(row.get(language, np.nan))}
     return {**known, _MEAN: float(np.mean(list(known.values())))} if len(known) == len(languages) else known
 

@@ -1,4 +1,4 @@
-"""Pictures of mentions: in their contexts, and their numbers per concept and document."""
+"""Draw mentions in their contexts, and the numbers of mentions of a concept in a document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MOST: Final = len(COLOURS)
-"""Most concepts that colours can distinguish."""
+"""Largest number of concepts that colours can distinguish."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class ContextSample:
     """M mentions of C concepts.
 
     Attributes:
-        passages: the mentions; those of a concept follow one another.
+        passages: the mentions. The mentions of a concept follow each other.
         labels: int32 (M): the concept of each, from 0.
         concepts: the C rows of the concepts in the vocabulary.
         names: their preferred names.
@@ -63,8 +63,9 @@ def sample_contexts(
         vocabulary: vocabulary of the concepts.
         corpus: corpus of the mentions.
         concepts: number of concepts.
-        mentions: number of mentions of each; if too few concepts have as many, those with the most are taken.
-        max_length: tokens read of a mention with its context.
+        mentions: number of mentions of each concept. If too few concepts have so many mentions, the concepts with
+            the most mentions are taken.
+        max_length: largest number of tokens that are read of a mention with its context.
         seed: seed of the sample.
 
     Raises:
@@ -135,9 +136,9 @@ def draw_contexts(sample: ContextSample, views: Mapping[str, tuple[Vectors, Vect
 
 
 def scaled(vectors: Vectors) -> Flat:
-    """Scale Euclidean distances to two dimensions (metric MDS), from principal components: (N, D) → (N, 2).
+    """Map vectors to two dimensions so that Euclidean distances change little (metric MDS): (N, D) → (N, 2).
 
-    The method is SMACOF (de Leeuw 1977), here without random numbers.
+    The method is SMACOF (de Leeuw 1977). It starts from the principal components, and uses no random numbers.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -188,13 +189,16 @@ def _draw_map(axes: Axes, points: Flat, sample: ContextSample) -> None:
 Sizes = npt.NDArray[np.int64]
 
 _LAST: Final = 15
-"""Clusters of this many mentions and more share a bar."""
+"""Clusters with this number of mentions or more share a bar."""
 
 
 def cluster_sizes(corpus: Corpus) -> Sizes:
-    """Count the mentions of each concept in each document that has any: int64, the largest first.
+    """Count the mentions of each concept in each document that mentions it.
 
-    Only mentions of one concept count, as for re-rankers; concepts are distinguished by id.
+    Only mentions with a single concept count, as for re-rankers. Concepts are distinguished by id.
+
+    Returns:
+        The counts, the largest first (int64).
 
     Raises:
         InputError: no mention has a gold id.

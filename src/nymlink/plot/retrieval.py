@@ -1,4 +1,4 @@
-"""Pictures of how well names in one language find names in other languages."""
+"""Draw how well names in one language find names in other languages."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 MOST_LANGUAGES: Final = 12
-"""Most languages chosen by default."""
+"""Largest number of languages that are chosen by default."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Translations:
-    """N prepared names of concepts that each have names in all of L languages.
+    """N prepared names of concepts. Each concept has names in all L languages.
 
     Attributes:
         languages: the L codes.
@@ -49,17 +49,17 @@ class Translations:
 def sample_translations(
     vocabulary: Vocabulary, *, concepts: int, languages: Sequence[str] = (), seed: int = 0
 ) -> Translations:
-    """Sample random concepts with names in each of some languages, with all these names.
+    """Sample random concepts that have names in each of some languages, and take all these names.
 
     Args:
         vocabulary: vocabulary of the names.
         concepts: number of concepts.
-        languages: codes of the languages, each with its regions; if none, the languages with the most names, at
-            most :data:`MOST_LANGUAGES`, without any that would leave too few concepts.
+        languages: codes of the languages, each with its regions. If empty, the languages with the most names are
+            taken, at most :data:`MOST_LANGUAGES`. A language that would leave too few concepts is passed over.
         seed: seed of the sample.
 
     Raises:
-        InputError: there are no two known languages, or too few concepts have names in each.
+        InputError: there are fewer than two known languages, or too few concepts have names in each language.
     """
     named = _asked(vocabulary, languages) if languages else _common(vocabulary, concepts)
     if len(named) < 2:
@@ -94,7 +94,7 @@ def _asked(vocabulary: Vocabulary, languages: Sequence[str]) -> Named:
 
 
 def _common(vocabulary: Vocabulary, concepts: int) -> Named:
-    """Choose the languages with the most names, without those whose names leave fewer concepts than wanted."""
+    """Choose the languages with the most names; pass over languages that leave fewer concepts than wanted."""
     codes = dict.fromkeys(code.partition("-")[0] for code in vocabulary.counts("lang") if code != UNKNOWN_LANGUAGE)
     if not codes:
         raise InputError("the languages of all names are unknown: build the vocabulary with --default-language")
@@ -129,25 +129,26 @@ _DARK: Final = 0.55
 """Share from which the colour of a cell is so dark that its number is white."""
 
 _FEWEST: Final = 10
-"""Fewest names for a figure within a language."""
+"""Smallest number of names for a figure of names that search their own language."""
 
 _SAME: Final = 1e-6
 """Rounding error of cosines."""
 
 
 def retrieval_accuracy(sample: Translations, vectors: Vectors) -> Grid:
-    """Compute the Acc@1 of queries in each language for names in each language: (L, L), float64.
+    """Compute the Acc@1 of the names in each language when they search the names in each language.
 
-    A name is right if the nearest one by cosine similarity belongs to the same concept; of equally near names, the
-    share of the concept's counts. Within a language a name does not find itself: only names with a synonym there
-    count, and with fewer than ten of them the value is NaN.
+    A name is right if the nearest name by cosine similarity belongs to the same concept. If several names are
+    equally near, the share of those that belong to the concept counts. A name that searches its own language does
+    not find itself. Then only names with a synonym in this language count, and the value is NaN if there are fewer
+    than ten.
 
     Args:
         sample: the N names of L languages.
         vectors: unit vectors (N, D), in the order of the sample.
 
     Returns:
-        A row for each language of queries, a column for each searched language.
+        (L, L), float64: a row for each language of queries, a column for each searched language.
     """
     own = [np.flatnonzero(sample.codes == code) for code in range(len(sample.languages))]
     return np.array([[_accuracy(sample, vectors, asked, searched) for searched in own] for asked in own])
@@ -167,7 +168,7 @@ def _accuracy(sample: Translations, vectors: Vectors, asked: Places, searched: P
 
 
 def draw_retrieval(sample: Translations, views: Mapping[str, Vectors]) -> Figure:
-    """Draw a heat map for each encoder: a row for each language of queries, a column for each searched one.
+    """Draw a heat map for each encoder: a row for each language of queries, a column for each searched language.
 
     Args:
         sample: the N names of L languages.

@@ -23,10 +23,10 @@ class NameSample:
     """N prepared names of C concepts.
 
     Attributes:
-        texts: the names; those of a concept follow one another, its first name first.
+        texts: the names. The names of a concept follow each other, and begin with its first name.
         labels: int32 (N): the concept of each, from 0.
         concepts: the C preferred names.
-        languages: for chosen concepts, which come first, the language codes of each of their names.
+        languages: the language codes of each name of the chosen concepts. The chosen concepts come first.
     """
 
     texts: tuple[str, ...]
@@ -53,7 +53,8 @@ def sample_names(
     Args:
         vocabulary: vocabulary of the names.
         concepts: number of concepts.
-        names: number of names of each; if too few concepts have as many, those with the most are taken.
+        names: number of names of each concept. If too few concepts have so many names, the concepts with the most
+            names are taken.
         seed: seed of the sample.
         without: rows of concepts to leave out.
 
@@ -88,7 +89,10 @@ def sample_names(
 def sample_batches(
     vocabulary: Vocabulary, *, pairs: int, batches: int, seed: int = 0
 ) -> list[tuple[list[str], Labels]]:
-    """List the first batches of a training: the names of each, left names before right ones, and their concepts.
+    """List the first batches of a training.
+
+    Returns:
+        For each batch, its names and their concepts. The left names of its pairs come before the right names.
 
     Raises:
         InputError: the vocabulary has too few pairs.
@@ -106,14 +110,14 @@ def sample_batches(
 def sample_chosen(
     vocabulary: Vocabulary, concept_ids: Sequence[str], *, concepts: int, names: int, seed: int = 0
 ) -> NameSample:
-    """Take names of chosen concepts, and sample names of random others for comparison.
+    """Take names of chosen concepts, and sample names of other, random concepts for comparison.
 
     Args:
         vocabulary: vocabulary of the names.
         concept_ids: the chosen concepts.
-        concepts: number of all concepts, at least that of the chosen ones.
-        names: number of names of each; of a chosen concept at least one in every language.
-        seed: seed of the sample of others.
+        concepts: number of all concepts, including the chosen ones.
+        names: number of names of each concept. A chosen concept has at least one name in each of its languages.
+        seed: seed of the sample of other concepts.
 
     Raises:
         UnknownNameError: no concept has one of these ids.
@@ -139,7 +143,7 @@ def sample_chosen(
 
 
 def _by_language(vocabulary: Vocabulary, concept_id: str, most: int) -> dict[str, list[str]]:
-    """Collect prepared names of a concept with their languages, the most reliable of every language first."""
+    """Collect prepared names of a concept with their languages: first the most reliable name in every language."""
     by_language: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for name in vocabulary.names(concept_id, kinds=SYNONYM_KINDS):
         by_language[name.lang][name.text.lower()] = None

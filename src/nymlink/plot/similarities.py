@@ -22,12 +22,12 @@ Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]
 _BIN: Final = 0.04
 
 _ROOM: Final = 1.35
-"""Height of a panel relative to its curves; the numbers stand above them."""
+"""Height of a panel relative to its curves. The space above the curves is for the numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSimilarities:
-    """Cosine similarities of pairs of names; each pair counts from both of its names.
+    """Cosine similarities of pairs of names. Each pair counts twice, once from each of its names.
 
     Attributes:
         positives: float32: similarities of pairs of names of one concept.

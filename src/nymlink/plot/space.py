@@ -31,10 +31,12 @@ _SAME: Final = 1e-6
 
 
 def draw_space(sample: NameSample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
-    """Draw a map for each encoder: a concept is a colour and a shape, labelled with its preferred name.
+    """Draw a map of names for each encoder.
 
-    For chosen concepts, each name is labelled: with its language and an entry of the key, or, if all are in one
-    language, with the name itself. Other concepts are grey.
+    Each concept has a colour and a shape, and a label with its preferred name. If there are chosen concepts, the
+    other concepts are grey, and each name of a chosen concept has a label. The label is the name itself if all
+    these names are in one language. Otherwise it is the language of the name, and a key lists the names by
+    language.
 
     Args:
         sample: the N names.
@@ -76,7 +78,9 @@ def draw_space(sample: NameSample, views: Mapping[str, Vectors], *, seed: int = 
 
 
 def flatten(vectors: Vectors, *, seed: int = 0) -> Flat:
-    """Map unit vectors by t-SNE (van der Maaten & Hinton 2008) from principal components: (N, D) → (N, 2).
+    """Map unit vectors to two dimensions by t-SNE (van der Maaten & Hinton 2008): (N, D) → (N, 2).
+
+    The method starts from the principal components.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -94,7 +98,7 @@ def flatten(vectors: Vectors, *, seed: int = 0) -> Flat:
 
 
 def turned(points: Flat, *, like: Flat) -> Flat:
-    """Rotate or mirror a map (N, 2) to bring its points as near as possible to those of another (Procrustes)."""
+    """Rotate or mirror a map (N, 2) so that its points are nearest to those of another map (Procrustes)."""
     left, _, right = np.linalg.svd(points.T @ like)
     rotated: Flat = points @ left @ right
     return rotated
@@ -103,12 +107,12 @@ def turned(points: Flat, *, like: Flat) -> Flat:
 def synonyms_nearest(vectors: Vectors, labels: Labels, *, first: int | None = None) -> float:
     """Compute the share of names whose nearest other name, by cosine similarity, is of the same concept.
 
-    Of equally near names, the share of the concept's counts.
+    If several names are equally near, the share of those that belong to the concept counts.
 
     Args:
         vectors: vectors (N, D) of the names.
         labels: int32 (N): their concepts.
-        first: number of names to check, all by default.
+        first: number of names to check, from the first on; ``None`` for all.
     """
     units = _units(vectors)
     cosines = units @ units.T
@@ -134,7 +138,10 @@ def _draw_map(axes: Axes, points: Flat, sample: NameSample) -> None:
 
 
 def _label(axes: Axes, sample: NameSample) -> None:
-    """Label each name of chosen concepts, by language if there are several, and one name of each other concept."""
+    """Label each name of the chosen concepts, and one name of each other concept.
+
+    If the names of chosen concepts are in several languages, their labels are the languages.
+    """
     points = np.concatenate([drawn.get_offsets() for drawn in axes.collections])
     firsts = np.unique(sample.labels, return_index=True)[1][sample.chosen :]
     labelled = np.concatenate([np.arange(len(sample.languages)), firsts])
@@ -164,7 +171,7 @@ def _written(codes: str, text: str) -> str:
 
 
 def _style(concept: int, sample: NameSample) -> tuple[str, str]:
-    """Choose colour and marker; no two of the first 49 concepts share both, except grey ones."""
+    """Choose colour and marker of a concept. Of the first 49 concepts, only grey ones may have both in common."""
     turn, colour = divmod(concept, len(COLOURS))
     is_other = sample.chosen and concept >= sample.chosen
     return _GREY if is_other else COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)]

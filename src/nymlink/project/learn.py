@@ -1,4 +1,4 @@
-"""Learn from decisions: search for decided terms as if undecided; add names, adapt ranker and calibration."""
+"""Learn from decisions: decided terms become names, and the ranker and the calibration are adapted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AskedAgain:
         pipeline: pipeline over the index with the names of all other terms.
         mentions: the terms.
         asked: their queries.
-        answers: rows of the correct concepts of each term; empty for a term that means none.
+        answers: rows of the correct concepts of each term; empty for a term that means no concept.
         matches: K candidates of each term.
         labelled: features of the candidates, and whether each is correct.
         folds: int64 (Q): fold of each term in cross-validation; equal terms are in the same fold.
@@ -122,14 +122,14 @@ class AskedAgain:
 
     @property
     def without_guess(self) -> Bools:
-        """Whether each term was linked without a guess: bool (Q)."""
+        """For each term, whether it was linked without a guess: bool (Q)."""
         return np.array([query.fallback is None for query in self.asked], bool)
 
 
 def _count_without(
     features: Scores, matches: Matches, table: ConceptTable, owners: Sequence[frozenset[int]]
 ) -> None:
-    """Reduce, in place, the counts of names by the name of the question; it would reveal the correct concept.
+    """Subtract, in place, the name of the question from the counts of names, because it would reveal the answer.
 
     Args:
         features: float32 (Q, K, F).
@@ -147,10 +147,10 @@ def _count_without(
 
 
 _FEWEST: Final = 30
-"""Smallest number of terms, looked at by a reviewer, from which ranker and confidences learn."""
+"""Ranker and confidences learn only if a reviewer has looked at this number of terms or more."""
 
 _MOST: Final = 1000
-"""Largest number of terms from which they learn, the most recent ones; further terms improve little."""
+"""Ranker and confidences learn from this number of the most recent terms at most. More terms improve little."""
 
 
 def learn(project: Project, index: Index) -> Learned:
@@ -175,7 +175,10 @@ def learn(project: Project, index: Index) -> Learned:
 
 
 def forget(project: Project) -> bool:
-    """Forget what was learned, mark all undecided terms for linking again; return whether anything was learned.
+    """Forget what was learned, and mark all undecided terms for linking again.
+
+    Returns:
+        Whether anything had been learned.
 
     Raises:
         ReadOnlyError, NotSavedError: it cannot be saved.

@@ -27,7 +27,7 @@ from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LOOKED_AT: Final = ("review", "import", "release")
-"""Origins of decisions for which a reviewer looked at the term; others only repeat the linker."""
+"""Origins of decisions for which a reviewer looked at the term. Other decisions only repeat the linker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Lesson:
 
     Attributes:
         mention: the term.
-        targets: the concepts that it means; empty if it means none of the vocabulary.
-        looked_at: whether a reviewer looked at it; false if it was accepted together with others.
+        targets: the concepts that it means; empty if it means no concept of the vocabulary.
+        looked_at: whether a reviewer looked at the term; false if it was accepted together with others.
     """
 
     mention: Mention
@@ -46,7 +46,7 @@ class Lesson:
 
 
 def lessons(project: Project) -> list[Lesson]:
-    """List the decisions, the latest last; without flagged terms and terms on which reviewers disagree."""
+    """List the decisions, the latest last. Flagged terms and terms on which reviewers disagree are left out."""
     with project.reading() as connection:
         rows = connection.execute(
             "SELECT term.text, term.language, term.type, decision.targets, decision.origin "
@@ -84,7 +84,7 @@ class Decided:
 
     Attributes:
         text: the term as written.
-        concept_id: its concept; empty if it means none of the vocabulary.
+        concept_id: its concept; empty if it means no concept of the vocabulary.
         kind: kind of the name.
         lang: code of its language.
     """
@@ -110,7 +110,7 @@ class Overlay:
 
     @classmethod
     def of(cls, lessons: Sequence[Lesson]) -> Overlay:
-        """Make names from lessons; a term with several concepts becomes a name of none."""
+        """Make names from lessons. A term that means several concepts does not become a name."""
         return cls(
             Decided(
                 lesson.mention.text,
@@ -126,7 +126,7 @@ class Overlay:
     def extend(self, index: Index) -> Index:
         """Add the terms as names of concepts that the index has.
 
-        A term that is a name of the vocabulary already is not added; :meth:`recall` applies its decision.
+        A term is not added if it already is a name of the vocabulary. :meth:`recall` applies its decision.
         """
         builder = TableBuilder()
         for each in self.decided:
@@ -144,7 +144,7 @@ class Overlay:
         Args:
             link: link of a term.
             vocabulary: the vocabulary.
-            surest: the confidence of a name of one concept alone; ``None`` if there are no confidences.
+            surest: confidence of a name that only one concept has; ``None`` if there are no confidences.
         """
         known = self._known.get(normalise(link.mention.text), ())
         if len(known) != 1:
@@ -174,7 +174,7 @@ class Overlay:
 
     @cached_property
     def _known(self) -> Mapping[str, tuple[Decided, ...]]:
-        """Decisions on the terms of each normal form: the first one for each concept."""
+        """Normal form of a term → decisions on terms with this form, the first one for each concept."""
         known: dict[str, dict[str, Decided]] = defaultdict(dict)
         for each in self.decided:
             known[normalise(each.text)].setdefault(each.concept_id, each)
@@ -192,10 +192,11 @@ class Overlay:
 def write_names(project: Project, target: Path | TextIO) -> int:
     """Write the decisions as a table of names in the format ``shared-table``.
 
-    All commands that read vocabularies can read it; together with the vocabulary it gives one with these names.
+    All commands that read vocabularies can read the table. If they read it together with the vocabulary, the
+    result has these names, too.
 
     Args:
-        project: project with the decisions, whether learned from or not.
+        project: project with the decisions. It need not have learned from them.
         target: the table, which is replaced in one step, or a stream.
 
     Returns:

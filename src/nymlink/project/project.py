@@ -34,7 +34,7 @@ class Project:
         writes: whether to open it for writing.
 
     Raises:
-        ProjectError: the file is missing, damaged, of a newer version, or no project.
+        ProjectError: the file is missing, is damaged, has a newer version, or is no project.
         LockedError: another process has it open for writing.
         NotSavedError: it cannot be written to, for example because the disk is full.
     """
@@ -178,9 +178,9 @@ def is_project(path: Path) -> bool:
 def find_damage(path: Path) -> list[str]:
     """Check a project; return a message for each kind of damage.
 
-    The seal of a closed project is compared. SQLite checks all pages, keys and indexes. Values that are derived
-    from the log for speed (the current decision of a reviewer, equality of decisions) are computed again from the
-    log.
+    nymlink compares the seal of a closed project with the file. SQLite checks all pages, keys and indexes. Some
+    values are derived from the log and stored for speed: the current decision of a reviewer, and whether decisions
+    are equal. nymlink computes these values again from the log, and compares them.
     """
     try:
         with warnings.catch_warnings(action="ignore"):

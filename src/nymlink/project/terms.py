@@ -50,10 +50,11 @@ class TermFilter:
     """A selection of terms.
 
     Attributes:
-        status: ``"open"``: not decided; ``"decided"``: with the verdict concept or nil; ``"nil"``; ``"flagged"``;
-            ``"disagreement"``: reviewers decided differently; ``"mine"``: assigned to the reviewer, who has not
-            decided yet; ``"changed"``: changed by another release of the vocabulary; ``"failed"``: cannot be
-            linked.
+        status: ``"all"``: every term; ``"open"``: terms that are not decided; ``"decided"``: terms with the
+            verdict concept or nil; ``"nil"`` and ``"flagged"``: terms with this verdict; ``"disagreement"``: terms
+            on which reviewers decided differently; ``"mine"``: terms that are assigned to the reviewer, who has
+            not decided yet; ``"changed"``: terms that another release of the vocabulary changed; ``"failed"``:
+            terms that cannot be linked.
         reviewer: reviewer whose decisions determine the status; empty for all reviewers.
         assigned: reviewer that the terms are assigned to; empty for all terms.
         text: text that the term contains, ignoring case.

@@ -1,7 +1,7 @@
-"""Published sources by name: tables of vocabularies and mappings, downloaded once into the user's cache.
+"""Published vocabularies and mappings, which can be got by name. They are downloaded once into the user's cache.
 
-A table is a tuple of :class:`~nymlink.sources.source.PublishedSource` under an entry point in the group
-``nymlink.source_tables``, like nymlink's own.
+Tables list the sources. A table is a tuple of :class:`~nymlink.sources.source.PublishedSource`, registered under
+an entry point in the group ``nymlink.source_tables``. nymlink registers its own tables in this way, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The sources of all tables, nymlink's and other packages', and their choice by name."""
+"""Collect the sources of all tables, from nymlink and other packages, and choose sources by name."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def choose_sources(names: Iterable[str], known: Mapping[str, PublishedSource]) -
 def with_translations(
     sources: Iterable[PublishedSource], languages: Iterable[str], known: Mapping[str, PublishedSource]
 ) -> list[PublishedSource]:
-    """Add the sources of names in other languages than English, if any is wanted.
+    """Add the sources of translated names, if a language other than English is wanted.
 
     Returns:
         The sources, each once and followed by the source of its translations.

@@ -46,7 +46,10 @@ class Stamp:
 
 
 class PartialDownload:
-    """A file of the bytes received so far, with a JSON note of their origin beside it; it outlives the process."""
+    """A file with the bytes received so far, and a JSON file beside it that notes their origin.
+
+    Both files stay when the process ends, so that a later process can continue the download.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -128,7 +131,7 @@ _REDIRECTS: Final = 10
 _LONGEST: Final = 300
 """Characters of a reason in a message."""
 _UNPACKED: Final = 20
-"""Factor from the limit of a download to the limit of a file in its archive."""
+"""How many times larger than the limit of a download a file in its archive may be."""
 _TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses after which the request is tried again."""
 
@@ -146,9 +149,9 @@ class RetryPolicy:
     """Limits on repeated tries of a request.
 
     Attributes:
-        timeout: seconds without a byte, or with less than 32 bytes a second, after which a try has failed.
-        tries: number of tries in a row with less than 16 kB received after which the download fails.
-        pause: seconds before the second try, doubled before each further one.
+        timeout: a try fails after this number of seconds without a byte, or with fewer than 32 bytes a second.
+        tries: the download fails after this number of tries in a row that each receive less than 16 kB.
+        pause: seconds before the second try. The pause doubles before each further try.
     """
 
     timeout: float = 30.0
@@ -164,7 +167,7 @@ class ResumingDownloader:
         label: label of the progress bar.
         part: the partial download.
         limit: most bytes from the server.
-        member: name of the file to extract from a ZIP archive; empty: the URL is the file itself.
+        member: name of the file to extract from a ZIP archive; empty if the URL is the file itself.
         known: stamp of the previous download; the file is downloaded only if it has changed since.
         retries: when to try again, and when to give up.
         progress: whether to show progress when standard error is a terminal.
@@ -309,7 +312,7 @@ class ResumingDownloader:
 
 
 class _Session(requests.Session):
-    """A session that follows no redirects: requests would read their bodies into memory, of any length."""
+    """A session that follows no redirects, because requests would read their whole bodies into memory."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         """Return ``None``: :class:`ResumingDownloader` follows redirects."""

@@ -160,9 +160,9 @@ class FetchOptions:
     """Options of downloads.
 
     Attributes:
-        folder: the cache folder; ``None``: the user's cache.
-        offline: use only the cache.
-        refresh: ask servers whether files have changed since they were cached.
+        folder: the cache folder; ``None`` for the user's cache.
+        offline: whether to use only the cache.
+        refresh: whether to ask servers if files have changed since they were cached.
         retries: when to try a request again, and when to give up.
     """
 

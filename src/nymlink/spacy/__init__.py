@@ -1,4 +1,4 @@
 """nymlink in a pipeline of spaCy: ``nlp.add_pipe("nymlink", config={"index": "mondo-index"})``.
 
-spaCy finds its components by their entry points (``spacy_factories``): nothing needs to be imported.
+spaCy finds the components of nymlink by their entry points (``spacy_factories``). Nothing needs to be imported.
 """

@@ -30,13 +30,13 @@ Loaded = TypeVar("Loaded")
 
 
 class PerProcess(Generic[Loaded]):
-    """Loads something at its first use, separately in each process of ``nlp.pipe(n_process=…)``.
+    """Loads an object at its first use, separately in each process of ``nlp.pipe(n_process=…)``.
 
-    A new process does not have the threads of its parent. Therefore objects inherited from another process are
-    neither used nor released: their release would wait for those threads.
+    A new process does not have the threads of its parent. Objects from the parent are therefore not used, and not
+    released either, because their release would wait for these threads.
 
     Args:
-        load: loads it; a picklable function with its arguments.
+        load: a function without arguments that loads the object. It can be pickled.
     """
 
     def __init__(self, load: Callable[[], Loaded]) -> None:
@@ -89,18 +89,18 @@ def linked_entity(
 class EntityLinker:
     """Links the entities of documents: sets ``ent.kb_id_`` and ``ent._.nymlink``.
 
-    ``kb_id_`` is the id of the concept; ids of the parts of a composite entity are joined by ``|``; a NIL entity
-    keeps its value. ``_.nymlink`` is a dictionary of plain values, from :meth:`nymlink.linking.link.Link.to_dict`;
-    ``DocBin(store_user_data=True)`` keeps it.
+    ``kb_id_`` is the id of the concept. For a composite entity, it joins the ids of the parts by ``|``. A NIL
+    entity keeps its earlier ``kb_id_``. ``_.nymlink`` is a dictionary of plain values, from
+    :meth:`nymlink.linking.link.Link.to_dict`. ``DocBin(store_user_data=True)`` stores it, too.
 
     The index is loaded at the first document, separately in each process of ``nlp.pipe(n_process=…)``.
 
     Args:
         index: folder of an index; ``None`` for the embedded default.
         encoder: the present place of its encoder, if it was moved.
-        top_k: most candidates of a link.
-        target_precision: share of right links, see :class:`~nymlink.linking.linker.Linker`.
-        language: code of the language of entities; ``None`` to recognise it by each entity.
+        top_k: largest number of candidates of a link.
+        target_precision: wanted share of right links, see :class:`~nymlink.linking.linker.Linker`.
+        language: code of the language of entities; ``None`` to recognise the language of each entity.
     """
 
     def __init__(
@@ -183,8 +183,8 @@ class EntityMatcher:
 
     Each entity has ``kb_id_``, the id of its concept, and ``_.nymlink``, a dictionary of plain values
     (:meth:`nymlink.linking.link.Link.to_dict`) with confidence and flags of its context. A mention that begins or
-    ends within a token is widened to whole tokens. Existing entities stay; a mention that overlaps them, or an
-    entity found before it, is left out.
+    ends within a token is widened to whole tokens. Existing entities stay. A mention is left out if it overlaps an
+    existing entity or an entity that was found earlier.
 
     The index is loaded at the first document, separately in each process of ``nlp.pipe(n_process=…)``.
 

@@ -12,24 +12,24 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 CHANGES: Final = ("gone", "merged", "split", "added", "renamed", "moved", "names")
 """The kinds of changes:
 
-- ``gone``: the concept cannot be linked to any more, and nothing replaces it;
+- ``gone``: no mention can be linked to the concept any more, and nothing replaces it;
 - ``merged``: its id leads to one other concept;
 - ``split``: its id leads to several concepts;
 - ``added``: the concept is new, or no longer obsolete;
-- ``renamed``: its preferred name is another;
-- ``moved``: its parents are others;
-- ``names``: its names are others.
+- ``renamed``: its preferred name has changed;
+- ``moved``: its parents have changed;
+- ``names``: its names have changed.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is different for a concept in the newer release.
+    """A difference between two releases for one concept.
 
     Attributes:
         kind: one of :data:`CHANGES`.
         id: id of the concept.
-        name: its preferred name, in the older release if it is there.
+        name: its preferred name, from the older release if this has the concept.
         old: what only the older release has: preferred name, parents or names.
         new: what only the newer release has: ids of the concepts that replace it, preferred name, parents or
             names.

@@ -1,4 +1,4 @@
-"""Add names of other vocabularies to the concepts of one."""
+"""Add names of other vocabularies to the concepts of a vocabulary."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from nymlink.vocabulary.tables import (
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 BORROWED: Final = ("preferred", "exact", "abbreviation", "tradename")
-"""Kinds of names that are borrowed, the most reliable first; names of other kinds mean something related."""
+"""Kinds of names that are borrowed, the most reliable first. Names of other kinds mean only something related."""
 
 # Titles in the style of code lists: SNOMED's tags, "not otherwise specified" (but "neuronal NOS" is an enzyme),
 # and OMIM's titles with a symbol.
@@ -40,13 +40,15 @@ _CODE_TITLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """The N names to borrow, and counts of names not borrowed (counted by concept and normal form).
+    """The N names to borrow, and counts of names that are not borrowed.
+
+    Names of a concept that have the same normal form count once.
 
     Attributes:
         concepts: int64 (N): concept rows of the target.
         names: int64 (N): name rows of the metathesaurus.
         present: number of names that the concept has already.
-        ambiguous: number of names that another concept of the target has, or would borrow too.
+        ambiguous: number of names that another concept of the target has, or would also borrow.
     """
 
     concepts: Ints
@@ -65,16 +67,16 @@ def borrow(
 ) -> Loan:
     """Choose the names that concepts of the target borrow from their equivalents.
 
-    Of several names with the same normal form, one of the most reliable kind is borrowed, from the first source.
-    Names of obsolete concepts do not make a name ambiguous. Titles of code lists ("Uveitis, NOS (disorder)") are
-    not borrowed.
+    If several names have the same normal form, one of them is borrowed: a name of the most reliable kind, from the
+    first source that has such a name. A name is not ambiguous if only obsolete concepts share it. Titles of code
+    lists ("Uveitis, NOS (disorder)") are not borrowed.
 
     Args:
         target: the vocabulary to enrich.
         meta: the metathesaurus that offers names.
         equivalent: pairs of equivalent concepts.
         lenders: sources of the metathesaurus whose names are borrowed, in order of precedence.
-        languages: languages of the names; ``None``: all.
+        languages: languages of the names; ``None`` for all.
     """
     concepts, names = _offered(meta, equivalent, {"kind": BORROWED, "source": lenders, "lang": languages})
     live = ~target.columns.concepts["obsolete"].to_numpy()[target.columns.names["concept"].to_numpy()]
@@ -153,19 +155,19 @@ def enrich(
 ) -> Enriched:
     """Add to the concepts of a vocabulary the names of equivalent concepts in a metathesaurus.
 
-    A borrowed name keeps its source, which is listed with its licence. It becomes the preferred name only of
-    concepts without any name. Related, narrow and broad names are not borrowed, nor are names from sources that
-    the target already has. Borrowed names are ignored when equivalent concepts are sought: enriching again changes
-    nothing.
+    A borrowed name keeps its source, and the result lists this source with its licence. A borrowed name becomes a
+    preferred name only if the concept had no name. Related, narrow and broad names are not borrowed, and neither
+    are names from sources that the target already has. nymlink ignores borrowed names when it looks for equivalent
+    concepts. A second enrichment therefore changes nothing.
 
     Args:
         target: the vocabulary to enrich.
         meta: the metathesaurus, or any other vocabulary.
-        languages: BCP 47 codes of the languages of borrowed names, each with its regions; by default the languages
-            of the target's names, or all if it has no names.
+        languages: BCP 47 codes of the languages of borrowed names, each with its regions. If empty, the languages
+            of the target's names are taken, or all languages if it has no names.
         without: sources of the metathesaurus to borrow nothing from.
-        by_name: whether concepts with a name in common are equivalent, too; for vocabularies whose ids no other
-            vocabulary uses. See :func:`~nymlink.vocabulary.equivalence.find_equivalences`.
+        by_name: whether concepts with a name in common are equivalent, too. Use this for vocabularies whose ids no
+            other vocabulary uses. See :func:`~nymlink.vocabulary.equivalence.find_equivalences`.
 
     Raises:
         InputError: no concept of the target has an equivalent, the metathesaurus has no name in one of the
@@ -227,7 +229,7 @@ def enrich(
 
 
 def _borrowed_tables(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[SourceTables]:
-    """Make tables of borrowed names by source; a source that the target has keeps the name it has there."""
+    """Make a table of borrowed names for each source. A source that the target has keeps its name there."""
     names = meta.columns.names.take(pa.array(loan.names))
     nameless = np.diff(target.columns.name_offsets)[loan.concepts] == 0
     kinds = names["kind"].cast(pa.string())
@@ -264,7 +266,7 @@ def _join(parts: list[SourceTables], lent: list[SourceTables]) -> list[SourceTab
 
 
 def _find_same(source: Source, others: Collection[Source]) -> Source | None:
-    """Find the same source under any name: an equal one, or one of the same file."""
+    """Find a source among others: an equal source, or one from the same file under another name."""
     return next(
         (other for other in others if other == source or (other.sha256 and other.sha256 == source.sha256)), None
     )

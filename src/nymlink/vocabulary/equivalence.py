@@ -1,4 +1,4 @@
-"""Equivalent concepts of two vocabularies."""
+"""Find the equivalent concepts of two vocabularies."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _OMIM: Final = re.compile(r"[1-6]\d{5}")
 
 
 class ConceptIds:
-    """Live concepts of a vocabulary by all their ids, also alternate and old ones.
+    """The concepts of a vocabulary that are not obsolete, by all their ids, including alternate and old ids.
 
-    If most ids without a prefix look like MeSH ids, they are read as MeSH ids and six-digit numbers as OMIM ids:
-    MEDIC in BioSyn's form writes ``D009203`` and ``254200``.
+    MEDIC in BioSyn's form writes MeSH and OMIM ids without prefixes (``D009203``, ``254200``). If most ids without
+    a prefix look like MeSH ids, these are therefore read as MeSH ids, and six-digit numbers as OMIM ids.
 
     Attributes:
         rows: canonical id → row of its live concept.
@@ -69,7 +69,7 @@ class ConceptIds:
 
 
 def _medic_namespaces(keys: Iterable[Key]) -> frozenset[str]:
-    """Find the namespaces, of ids without a prefix, with a majority of MeSH ids."""
+    """Find the namespaces of ids without a prefix in which more than half of the ids look like MeSH ids."""
     bare = [key for key in keys if key[0].startswith("(")]
     count = Counter(namespace for namespace, _ in bare)
     mesh = Counter(namespace for namespace, local in bare if _MESH.fullmatch(local))
@@ -77,7 +77,7 @@ def _medic_namespaces(keys: Iterable[Key]) -> frozenset[str]:
 
 
 _ORDERING: Final = frozenset("after by due from to with without".split())
-"""Words that fix the order of others: "liver cancer metastatic to lung"."""
+"""Words in whose presence the order of words changes the meaning: "liver cancer metastatic to lung"."""
 _POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
 
 _ANY: Final = ""
@@ -95,7 +95,7 @@ class _Name:
         kind: ``"preferred"`` or ``"exact"``.
         lang: language without region.
         normal: normal form with signs.
-        loose: common form of its variants; ``None`` if it could change the meaning.
+        loose: a form that all its variants share; ``None`` if this form could have another meaning.
     """
 
     concept: int
@@ -110,7 +110,7 @@ def match_by_name(
 ) -> tuple[set[CrossPair], set[CrossPair], set[CrossPair]]:
     """Find the pairs of live concepts with a name in common, in the same or an unknown language.
 
-    The first exact name replaces a missing preferred name.
+    If a concept has no preferred name, its first exact name is taken instead.
 
     Args:
         target: the vocabulary to enrich.
@@ -118,9 +118,10 @@ def match_by_name(
         allowed: whether a pair may be equivalent; other pairs are ignored.
 
     Returns:
-        Three sets of pairs, most reliable first: equal preferred names; variants of preferred names (word order,
-        plurals, accents, spelling, stop words); and, for concepts of the target in neither set, an exact name of
-        the metathesaurus that is such a variant of the preferred name.
+        Three sets of pairs, the most reliable first. In the first set, the preferred names are equal. In the
+        second set, they are variants that differ in word order, plurals, accents, spelling or stop words. The
+        third set is for concepts of the target that are in neither: here, an exact name in the metathesaurus is
+        such a variant of the preferred name in the target.
     """
     target_names = [name for own in _names_by_concept(target) for name in _preferred(own)]
     wanted = {form for name in target_names for form in (name.normal, name.loose)}
@@ -190,11 +191,11 @@ class Equivalences:
     """Pairs of equivalent concepts, each under its most reliable evidence.
 
     Attributes:
-        by_id: pairs with an id in common, also an alternate or old one.
+        by_id: pairs with an id in common, which may be an alternate or an old id.
         by_xref_and_name: pairs with an xref and each other's preferred name.
         by_xref: pairs with an xref.
-        by_name: pairs with a name in common; ``None``: names alone do not count.
-        refused: number of other pairs with an xref, without those of a gene and something else.
+        by_name: pairs with a name in common; ``None`` if names alone do not count.
+        refused: number of other pairs with an xref. Pairs of a gene and another concept are not counted.
     """
 
     by_id: frozenset[CrossPair]
@@ -227,21 +228,22 @@ class Equivalences:
 
 
 def find_equivalences(target: Vocabulary, meta: Vocabulary, *, by_name: bool = False) -> Equivalences:
-    """Find the equivalent concepts of the target and the metathesaurus; obsolete concepts are ignored.
+    """Find the equivalent concepts of the target and the metathesaurus. Obsolete concepts are ignored.
 
-    An xref, in either direction, counts only if it is one-to-one: its concept of the metathesaurus has no other
-    equivalent in the target, and its concept of the target has no other in that namespace. Evidence that is more
-    reliable and other xrefs count for this. (MONDO often refers to one MeSH heading from several diseases.)
+    An xref, in either direction, counts only if it is one-to-one. Its concept in the metathesaurus must have no
+    other equivalent in the target. Its concept in the target must have no other equivalent in the same namespace.
+    Pairs by other xrefs or by more reliable evidence count as other equivalents. (MONDO often refers to one MeSH
+    heading from several diseases.)
 
-    An xref does not count if another concept of the target has the preferred name of the possible equivalent.
-    Between a gene and another concept it never counts, because names and ids of genes are also used for the
-    diseases they cause. The same rules apply to names.
+    An xref does not count if another concept of the target has the preferred name of the possible equivalent. An
+    xref between a gene and another concept never counts, because a disease often has the name or id of its gene.
+    The same rules apply to names.
 
     Args:
         target: the vocabulary to enrich.
         meta: the metathesaurus.
-        by_name: whether concepts with a name in common are equivalent, unless more reliable evidence contradicts;
-            see :func:`~nymlink.vocabulary.equivalence.match_by_name`.
+        by_name: whether concepts with a name in common are equivalent, if no more reliable evidence contradicts
+            it; see :func:`~nymlink.vocabulary.equivalence.match_by_name`.
     """
     target_ids, meta_ids = ConceptIds(target), ConceptIds(meta)
     by_id = {(row, meta_ids.rows[key]) for key, row in target_ids.rows.items() if key in meta_ids.rows}
@@ -281,7 +283,11 @@ def _same_gene_status(target_ids: ConceptIds, meta_ids: ConceptIds, pair: CrossP
 def _one_to_one(
     pairs: Collection[CrossPair], surer: Collection[CrossPair], namespaces: Callable[[int], Iterable[str]]
 ) -> set[CrossPair]:
-    """Select the pairs whose concepts are in no other pair (of the same namespace), nor in a pair of ``surer``."""
+    """Select the pairs that are one-to-one.
+
+    The concept of the metathesaurus must be in no other pair, and the concept of the target in no other pair with
+    the same namespace. The pairs of ``surer`` count, too.
+    """
     counts = Counter(meta_row for _, meta_row in {*pairs, *surer})
     unique = {(row, meta_row) for row, meta_row in pairs if counts[meta_row] == 1}
     # A concept of the metathesaurus in several pairs is in none of them, and does not count against others.

@@ -1,4 +1,4 @@
-"""Concepts above and below others."""
+"""Find concepts by the relations between them: descendants, replaced concepts, concepts with an xref."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 def descendants(vocabulary: Vocabulary, roots: Collection[str]) -> Bools:
-    """Find concepts and all their descendants; cycles among parents are allowed.
+    """Find concepts and all their descendants. Cycles among parents do no harm.
 
     Args:
         vocabulary: a vocabulary of C concepts.
@@ -71,7 +71,11 @@ def flatten_lists(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
 
 
 def _number_ids(concepts: pa.Array, *others: pa.Array) -> tuple[pa.Array, list[Array]]:
-    """Number all ids, concepts first in the order of their rows; return the ids, and the numbers of ``others``."""
+    """Number all ids. Concepts come first, in the order of their rows.
+
+    Returns:
+        The ids in the order of their numbers, and the numbers of each of the ``others``.
+    """
     encoded = pa.concat_arrays([concepts, *others]).dictionary_encode()
     lengths = [len(concepts), *map(len, others)]
     return encoded.dictionary, np.split(encoded.indices.to_numpy(), np.cumsum(lengths)[:-1])[1:]
@@ -95,11 +99,11 @@ def _reachable(starts: Array, tails: Array, heads: Array, *, count: int) -> Bool
 
 
 class InvertedLists:
-    """Index of the concepts of a vocabulary by the values of a list field; obsolete concepts are left out.
+    """Index of the concepts of a vocabulary by the values in one of their lists. Obsolete concepts are left out.
 
     Args:
         vocabulary: the vocabulary.
-        field: the list; with ``"parents"``, the index finds the children of a concept.
+        field: which list. With ``"parents"``, the index finds the children of a concept.
         key: maps values to keys that are compared; ``None`` compares the values themselves.
     """
 

@@ -1,7 +1,7 @@
 """Mappings between the concepts of vocabularies, read from SSSOM tables.
 
-SSSOM: https://mapping-commons.github.io/sssom/. A TSV or CSV table with one mapping per row, after a block of
-metadata in lines that begin with ``#``; or JSON, one object with the metadata and the list ``mappings``.
+SSSOM (https://mapping-commons.github.io/sssom/) has two forms. One is a TSV or CSV table with one mapping per row,
+after metadata in lines that begin with ``#``. The other is a JSON object with metadata and a list ``mappings``.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Mapping:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the predicate states that both are the same (negated or not)."""
+        """Whether the predicate is one for concepts that are the same. The mapping may be negated."""
         return self._predicate in _EXACT
 
     @property
@@ -87,7 +87,7 @@ class Mapping:
 
     @property
     def is_reliable(self) -> bool:
-        """Whether its confidence is high or, if none is stated, a person made it."""
+        """Whether its confidence is high; if it states none, whether it was not found automatically."""
         if self.confidence is not None:
             return self.confidence >= _RELIABLE
         return _local_name(self.justification) not in _AUTOMATIC
@@ -135,7 +135,7 @@ def read_mappings(
 
     Args:
         path: the file.
-        options: options of readers, of which prefixes apply.
+        options: options of readers; only those for prefixes are used.
         problems: receives a report of each row that cannot be used, with its line number.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Names that two sources share."""
+"""Compare names of two sources."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 _SHORTEST: Final = 4
 _STOP_WORDS: Final = frozenset("and by due for in of or s the to type with".split())
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
-"""Accents of Latin, Greek and Cyrillic. Marks of other scripts change words: without its mark, Thai "fever" reads
-"egg"."""
+"""Accents of Latin, Greek and Cyrillic letters. Marks of other scripts distinguish words: without its mark, the
+Thai word for "fever" means "egg"."""
 
 _EQUIVALENT_WORDS: Final = {
     **{"disorder": "disease", "neoplasm": "tumor"},
@@ -49,7 +49,7 @@ def is_specific(name: str) -> bool:
 
 
 def loose_form(name: str) -> str:
-    """Reduce a normalised name to a form shared by its variants, with sorted words.
+    """Reduce a normalised name to a form that its variants share. The words of the form are sorted.
 
     Variants differ in plurals, accents, American or British spelling, Roman numerals, ``disorder`` or ``disease``,
     ``neoplasm`` or ``tumor``, and stop words.
@@ -84,7 +84,7 @@ def mutually_named(target: Vocabulary, meta: Vocabulary, pairs: Collection[Cross
 
 
 class _SortedNames:
-    """The names of some concepts with sorted words: the preferred ones, and all preferred and exact ones."""
+    """The names of some concepts, with sorted words: preferred names, and preferred and exact names."""
 
     def __init__(self, vocabulary: Vocabulary, rows: Collection[int]) -> None:
         wanted = np.zeros(len(vocabulary), bool)

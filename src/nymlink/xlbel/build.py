@@ -24,13 +24,13 @@ STATE_ENDING: Final = ".state"
 """Ending of the file of the state, after the name of the output."""
 
 LONGEST_MENTION: Final = 100
-"""Characters of the longest mention: a longer one is a sentence."""
+"""Number of characters of the longest mention. A longer one is a sentence."""
 
 _SECONDS: Final = 2.0
 """Seconds between two writes of the state."""
 
 _TAIL: Final = 1 << 16
-"""Bytes before a place in a dump that must be the same when reading goes on there."""
+"""Number of bytes before a place in a dump that are compared before reading continues there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class BuildCounts:
 
     Attributes:
         pages: articles, without redirects.
-        parsed: articles with a link to a page with a concept.
-        mentions: links to pages with concepts, in sentences.
+        parsed: articles with a link to a page that has a concept.
+        mentions: links in sentences to pages that have a concept.
         unlike_titles: mentions that differ from the title of their page.
         examples: lines written.
         complete: whether the dump was read to its end.
@@ -71,20 +71,20 @@ def build_benchmark(
     """Build a benchmark from links of a Wikipedia dump to pages with known concepts.
 
     A line of the output is ``concept||mention||sentence`` with the mention in ``<tgt>`` tags, as in XL-BEL. Every
-    surface form occurs once, none is the title of its page. The dump is read twice: for redirects, then for links;
-    memory holds the table, the redirects to its pages, and the sample. A state beside the output lets a stopped
-    build continue; it is deleted in the end.
+    surface form occurs once, and none is the title of its page. The dump is read twice: first for redirects, then
+    for links. Only the table, the redirects to its pages, and the sample are held in memory. A file beside the
+    output holds the state, so that a stopped build can continue. It is deleted at the end.
 
     Args:
         dump: a dump of the pages of a Wikipedia (``pages-articles-multistream.xml.bz2``; gzip or plain, too).
         concepts: a table of two columns, page title → concept id, or Wikidata id → concept id.
         output: the file to write.
         items: a table of two columns, page title → Wikidata id, if ``concepts`` has Wikidata ids.
-        language: code of the Wikipedia's language; ``None`` for that of the dump.
+        language: code of the Wikipedia's language; ``None`` for the language that the dump states.
         sample: number of sampled surface forms.
-        seed: of the sample, which does not depend on interruptions of the build.
-        problems: collects problems of the input. After a truncated dump, which is one, the part before the damage
-            is used; the next call continues there, if the dump is whole by then.
+        seed: seed of the sample. The sample does not depend on interruptions of the build.
+        problems: collects problems of the input. A truncated dump is such a problem: the part before the damage is
+            used. If the dump is whole at the next call, that call continues from there.
 
     Raises:
         InputError: the dump or a table cannot be used, or no link leads to a page of the table.
@@ -147,7 +147,7 @@ def _write(builder: _Builder, output: Path, state: BuildState, concepts: Path, *
 
 
 class _Builder:
-    """Reads a dump from the place in a state to its end, or to its damage."""
+    """Reads a dump from the place that a state records, to its end or to its damage."""
 
     def __init__(
         self,
@@ -284,7 +284,7 @@ class _Place:
         self._time = time.monotonic()
 
     def is_due(self, place: int) -> bool:
-        """Whether the state should be stored: reading can go on from a later place, and some time has passed."""
+        """Whether to store the state: reading could continue from a later place, and some seconds have passed."""
         return place != self._stored and time.monotonic() - self._time >= _SECONDS
 
     def reached(self, place: int, *, done: bool = False) -> dict[str, Any]:

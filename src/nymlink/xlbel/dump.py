@@ -1,7 +1,8 @@
-"""Wikipedia dumps: pages and their titles.
+"""Read the pages of Wikipedia dumps, and normalise their titles.
 
-A page of a dump begins with ``<page>`` and ends with ``</page>``, which cannot occur in its text because ``<`` is
-escaped. So pages are cut out without an XML parser: this is fast, and a truncated dump loses no whole page.
+A page of a dump begins with ``<page>`` and ends with ``</page>``. These tags cannot occur in the text of a page,
+because ``<`` is escaped there. nymlink therefore cuts out pages without an XML parser. This is fast, and every
+whole page of a truncated dump can be read.
 """
 
 from __future__ import annotations
@@ -60,11 +61,11 @@ def normalise_title(target: str, language: str = "") -> str:
 
 
 LARGEST_PAGE: Final = 64 << 20
-"""Bytes of a page at most: MediaWiki allows two million in its text."""
+"""Largest number of bytes of a page. MediaWiki allows two million in the text of a page."""
 
 _READ: Final = 1 << 16
 _DECOMPRESSED: Final = 4 << 20
-"""The most bytes decompressed at a time."""
+"""Largest number of bytes that are decompressed at a time."""
 _LONGEST_HEAD: Final = 1 << 20
 
 _BEGIN: Final = b"<page>"
@@ -141,16 +142,19 @@ def read_site(path: Path) -> Site:
 
 
 class DumpReader:
-    """Iterates over the pages of a dump: XML, plain, gzip or bzip2, with any number of bzip2 streams.
+    """Iterates over the pages of a dump: an XML file, plain or compressed with gzip or bzip2.
+
+    A bzip2 file may have any number of streams.
 
     Args:
         path: the dump.
-        place: start: 0, or an earlier value of ``place``.
+        place: where to start in the file: 0, or an earlier value of the attribute ``place``.
         problems: receives pages that cannot be used.
 
     Attributes:
-        place: offset in the file for a reader of the latest page and all later ones, perhaps with some earlier
-            ones. Reading can only begin with a stream: a dump of one stream is read again.
+        place: offset in the file from which a new reader yields the latest page and all later pages. It may yield
+            some earlier pages again, because reading can only begin at the start of a stream. A dump with one
+            stream is read again from its beginning.
     """
 
     def __init__(self, path: Path, place: int = 0, *, problems: Problems | None = None) -> None:
@@ -162,7 +166,8 @@ class DumpReader:
         """Yield the pages.
 
         Raises:
-            InputError: the dump cannot be read; or it is damaged or ends too early, after its last whole page.
+            InputError: the dump cannot be read. If it is damaged or ends too early, the error comes after its last
+                whole page.
         """
         with _open(self._path, self.place) as chunks:
             yield from self._pages(chunks)
@@ -207,10 +212,14 @@ class DumpReader:
 
 @contextlib.contextmanager
 def _open(path: Path, place: int) -> Iterator[Iterator[tuple[bytes, int | None]]]:
-    """Open a dump at the beginning of a stream: pieces of its XML, each with the offset of the stream it begins.
+    """Open a dump at the beginning of a stream.
+
+    Yields:
+        An iterator over pieces of its XML. The first piece of a stream comes with the offset of the stream, other
+        pieces come with ``None``.
 
     Raises:
-        InputError: it cannot be opened; later: it is damaged.
+        InputError: the dump cannot be opened, or later turns out to be damaged.
     """
     with open_buffered(path) as file:
         head = file.peek(3)[:3]
@@ -232,7 +241,7 @@ def _open(path: Path, place: int) -> Iterator[Iterator[tuple[bytes, int | None]]
 
 
 def _bz2_chunks(file: IO[bytes]) -> Iterator[tuple[bytes, int | None]]:
-    """Decompress all streams of a bzip2 file. The content of a stream before its damage is yielded first."""
+    """Decompress all streams of a bzip2 file. If a stream is damaged, the content before the damage is yielded."""
     begin: int | None = file.tell()
     unused = b""
     while raw := unused or file.read(_READ):

@@ -30,14 +30,18 @@ _CODE: Final = re.compile(r"([a-z]{2,3})[_.-]")
 
 
 def find_queries(paths: Iterable[Path], languages: Collection[str] = ()) -> dict[str, Path]:
-    """Find the file of each language: the name of a file begins with the code of its language (``es_test.txt``).
+    """Find the file of queries for each language.
+
+    The name of a file begins with the code of its language (``es_test.txt``). A single file for a single wanted
+    language may have any name.
 
     Args:
         paths: files, or folders of such files.
-        languages: these languages only, in this order. With a single language, a single file may have any name.
+        languages: the wanted languages, in this order; empty for all.
 
     Raises:
-        InputError: a file's language is not known, two files are of one language, or a language has none.
+        InputError: the language of a file is not known, two files have the same language, or a wanted language has
+            no file.
     """
     files = [file for path in paths for file in (sorted(path.glob("[!.]*")) if path.is_dir() else [path])]
     if not files:
@@ -64,7 +68,7 @@ def find_queries(paths: Iterable[Path], languages: Collection[str] = ()) -> dict
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQueries:
-    """The queries of a language, with gold ids of a dictionary.
+    """The queries of a language, with their gold ids translated to ids of a dictionary.
 
     Attributes:
         corpus: the queries. Gold ids missing in the dictionary are unchanged.
@@ -78,9 +82,11 @@ class ResolvedQueries:
 
 
 class GoldIds:
-    """Translates gold ids to ids of a dictionary: its own ids, else of concepts with a cross-reference to them.
+    """Translates gold ids to ids of a dictionary.
 
-    An id without prefix (``C0018099``) that fits concepts of several prefixes is not translated.
+    An id of the dictionary stays unchanged. Any other id is translated to the ids of the concepts that have a
+    cross-reference to it. An id without a prefix (``C0018099``) is not translated if cross-references with several
+    prefixes fit it.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -95,7 +101,7 @@ class GoldIds:
                 self._referring[local][prefix.casefold()].append(concept_id)
 
     def translate(self, gold_id: str) -> tuple[str, ...]:
-        """Return the ids of the concepts of a gold id; none if the dictionary has no such concept."""
+        """Return the ids of the concepts that a gold id stands for; empty if the dictionary has none."""
         if self._resolver.rows([gold_id]):
             return (gold_id,)
         prefix, _, local = gold_id.rpartition(":")
@@ -105,12 +111,12 @@ class GoldIds:
         return tuple(next(iter(referring.values()))) if len(referring) == 1 else ()
 
     def resolve(self, corpus: Corpus, *, lower: bool = False, context: bool = True) -> ResolvedQueries:
-        """Translate the gold ids of all mentions; any of them counts as right.
+        """Translate the gold ids of all mentions. A mention is right if any one of its gold ids is found.
 
         Args:
             corpus: the queries.
-            lower: whether mentions are put into lower case.
-            context: whether their sentences are kept.
+            lower: whether to put mentions into lower case.
+            context: whether to keep the sentences of mentions.
         """
         known = {gold: self.translate(gold) for _, mention in corpus.mentions() for gold in mention.concept_ids}
 
@@ -132,7 +138,7 @@ NAME: Final = "acc"
 CONCEPT: Final = "concept_acc"
 
 COUNTING: Final = {NAME: "by name, lenient", CONCEPT: "by concept"}
-"""Titles of the readings of a result."""
+"""The two ways in which results count, by name or by concept → their titles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +154,9 @@ class LanguageResult:
         covered: number of mentions with a concept of the dictionary.
         gold_concepts: number of distinct gold ids.
         covered_concepts: number of gold ids in the dictionary.
-        figures: ``acc@k`` by name (lenient, the published reading; not for re-ranked candidates) and
-            ``concept_acc@k``, k 1 and 5, as shares of all mentions.
-        covered_figures: the same, of the covered mentions; NaN if there are none.
+        figures: shares of all mentions that are right at k = 1 and k = 5. ``acc@k`` counts by name, leniently, as
+            in published results; re-ranked candidates do not have it. ``concept_acc@k`` counts by concept.
+        covered_figures: the same shares, but of the covered mentions; NaN if there are none.
         report: JSON values of the whole evaluation.
     """
 
@@ -168,11 +174,11 @@ class LanguageResult:
 
     @property
     def label(self) -> str:
-        """The row of the result in a table."""
+        """Label of the row that shows the result in a table."""
         return self.stage + ("" if self.own_names else ", own names out") + (", context" if self.context else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON values: those of ``nymlink evaluate``, and language and coverage."""
+        """Return JSON values: those of ``nymlink evaluate``, with the language and the coverage."""
         covered = {name: None if np.isnan(share) else share for name, share in self.covered_figures.items()}
         return {
             "stage": self.stage,
@@ -201,23 +207,24 @@ def evaluate_languages(
 ) -> list[LanguageResult]:
     """Evaluate indexes on queries in several languages.
 
-    Mentions are linked without their sentences, except in results with ``context``. A mention of several gold ids
-    is right if any of them is found. A gold id outside of the dictionary (the CUIs of XL-BEL) means the concepts
-    with a cross-reference to it.
+    Mentions are linked without their sentences, except in results with ``context``. If a mention has several gold
+    ids, it is right if any one of them is found. If the dictionary does not have a gold id (a CUI of XL-BEL), the
+    concepts with a cross-reference to this id count as gold.
 
     Args:
         indexes: title (a stage of training, a dictionary) → index.
         queries: language code → its queries.
-        lower: put mentions into lower case first, as published systems do; an index compares names in lower case
-            anyway, but recognises acronyms by their capitals.
-        without_own_names: also evaluate each index without names in the language of the queries, built again.
-        reranker: also re-rank candidates by the sentences, with this folder of a training.
-        seed: of the bootstrap.
+        lower: whether to put mentions into lower case first, as published systems do. An index compares names in
+            lower case in any case, but it recognises acronyms by their capitals.
+        without_own_names: whether to evaluate each index a second time, without names in the language of the
+            queries. The index is built again for this.
+        reranker: folder of a trained re-ranker. If given, candidates are also re-ranked by the sentences.
+        seed: seed of the bootstrap.
         progress: whether to show progress when standard error is a terminal.
 
     Returns:
-        The results, index by index and language by language. An index with all names in the language of the
-        queries has no result without own names.
+        The results, index by index and language by language. If all names of an index are in the language of the
+        queries, it has no result without own names.
 
     Raises:
         InputError: no query has a gold id.
@@ -253,7 +260,7 @@ def _evaluate(stage: str, language: str, index: Index, queries: ResolvedQueries,
 def _evaluate_without_own_names(
     result: LanguageResult, index: Index, corpus: Corpus, *, lower: bool, seed: int
 ) -> list[LanguageResult]:
-    """Evaluate an index without names in the language of the queries; nothing if it has no others."""
+    """Evaluate an index without names in the language of the queries; no result if it has no other names."""
     available = index.vocabulary.counts("lang")
     own = set(matching_languages([result.language], available))
     others = [code for code in available if code not in own]
@@ -304,14 +311,20 @@ def _result(
 
 
 def reading_of(results: Iterable[LanguageResult]) -> str:
-    """Choose the reading for a table of results: by name, as published; by concept if a result has context."""
+    """Choose how the results of a table count.
+
+    Returns:
+        :data:`CONCEPT` if a result has context, because re-ranked candidates have no names; otherwise
+        :data:`NAME`, as in published results.
+    """
     return CONCEPT if any(result.context for result in results) else NAME
 
 
 def language_table(results: Sequence[LanguageResult]) -> str:
-    """Write results as tables for people: a row for each index, a column for each language, and their mean.
+    """Write results as tables for people.
 
-    Accuracies are by name, as published; by concept if a result has context.
+    A table has a row for each index, a column for each language, and a column for the mean. :func:`reading_of`
+    chooses whether accuracies count by name or by concept.
     """
     reading = reading_of(results)
     languages = list(dict.fromkeys(result.language for result in results))

@@ -80,7 +80,7 @@ def accuracies(results: Iterable[LanguageResult], reading: str) -> Shares:
 
     Args:
         results: the results.
-        reading: which of the two: :func:`~nymlink.xlbel.evaluate.reading_of` the results.
+        reading: how results count, by name or by concept; from :func:`~nymlink.xlbel.evaluate.reading_of`.
     """
     return _arranged((result, result.figures[f"{reading}@1"]) for result in results)
 

@@ -20,7 +20,7 @@ from nymlink.xlbel.dump import normalise_title
 
 
 class _Kept(NamedTuple):
-    """An example with the hashes that decide over its form and over itself; the smallest stay."""
+    """An example, the hash of its form, and its own hash. The sample keeps the smallest hashes."""
 
     of_form: int
     of_example: int
@@ -28,13 +28,14 @@ class _Kept(NamedTuple):
 
 
 class FormSample:
-    """Keeps the surface forms with the smallest hashes, and of each form the example with the smallest.
+    """A random sample of surface forms, with one example of each form.
 
-    Every form has the same chance, independent of its frequency. Offering an example again changes nothing.
+    It keeps the forms with the smallest hashes, and for each form the example with the smallest hash. Every form
+    therefore has the same chance, whatever its frequency. An example that is offered again changes nothing.
 
     Args:
         size: number of kept forms.
-        seed: of the hashes.
+        seed: seed of the hashes.
     """
 
     def __init__(self, size: int, seed: int) -> None:
@@ -90,8 +91,8 @@ def read_page_concepts(
         problems: receives rows that cannot be used.
 
     Raises:
-        InputError: a table cannot be read, or nothing in it can be used; ``path`` has Wikidata ids, and no
-            ``items`` are given.
+        InputError: a table cannot be read, nothing in it can be used, or ``path`` has Wikidata ids and ``items``
+            is ``None``.
     """
     problems = Problems() if problems is None else problems
     rows = list(_rows(path, problems))
@@ -211,7 +212,7 @@ class BuildState:
         redirects: Iterable[tuple[str, str]] = (),
         examples: Iterable[tuple[str, str]] | None = None,
     ) -> None:
-        """Store values, add redirects, and replace the examples, all or nothing."""
+        """Store values, add redirects, and replace the examples, in one transaction."""
         with self._errors(), self._database:
             rows = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
             self._database.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)

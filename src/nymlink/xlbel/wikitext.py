@@ -1,7 +1,7 @@
-"""Wikitext to plain text with links, and the sentences around them.
+"""Convert wikitext to plain text with links, and find the sentences around the links.
 
-Only running text is kept, without templates, tables, references, files, formulas and headings. The scan takes time
-linear in the text: a full parser is a fifth as fast (``benchmarks/formats/xlbel.py``).
+Only running text is kept. Templates, tables, references, files, formulas and headings are left out. The time grows
+linearly with the length of the text. A full parser is a fifth as fast (``benchmarks/formats/xlbel.py``).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Final
 from nymlink.xlbel.dump import Site
 
 LONGEST: Final = 400
-"""Most characters of a sentence. Of a longer one, and in scripts without marked ends of sentences, such as Thai,
-the words around the mention are taken.
+"""Largest number of characters of a sentence. A longer sentence is cut to the text around the mention. This often
+happens in scripts that do not mark the end of a sentence, such as Thai.
 """
 
 _CLOSING: Final = "\"'”’»」』】》）)\\]"
@@ -136,9 +136,9 @@ def link_targets(wikitext: str) -> set[str]:
 
 
 def parse_lines(wikitext: str, site: Site, targets: Container[str]) -> Iterator[Line]:
-    """Parse the lines of running text with a link to one of some targets.
+    """Parse the lines of running text that have a link to one of some targets.
 
-    The text of a link includes letters that follow it at once ("[[tumour]]s"), as MediaWiki shows it.
+    The text of a link includes letters directly after it ("[[tumour]]s"), as in MediaWiki.
 
     Args:
         wikitext: the text of a page.
@@ -153,7 +153,7 @@ def parse_lines(wikitext: str, site: Site, targets: Container[str]) -> Iterator[
 def _running_text(wikitext: str) -> str:
     """Leave out comments, templates, tables, references and verbatim text.
 
-    Unclosed markup ends at the next heading, so that a mistake does not swallow the page.
+    Markup that is not closed ends at the next heading. A mistake therefore does not remove the rest of the page.
     """
     text = _COMMENT.sub("", wikitext)
     kept: list[str] = []

@@ -1,4 +1,4 @@
-"""Corpus readers: a registry of formats, one module each, chosen by content.
+"""Readers of corpora, in a registry of formats. The content of a file decides which reader is used.
 
 A format is a :class:`~nymlink.core.registry.Format` under an entry point in the group ``nymlink.corpus_readers``.
 Bad input never stops a reader: input that cannot be used is reported with its line number and left out.

@@ -1,7 +1,7 @@
 """Reader of BigBIO's knowledge-base schema: one document per line of JSON, or per row of a Parquet file.
 
 A document has ``passages`` and ``entities`` with lists of texts and offsets; ``normalized`` has the ids of an
-entity. A list of objects may also be written as an object of lists, as in data sets stored by column. Fries et
+entity. Data sets that are stored by column have an object of lists instead of a list of objects. Fries et
 al., "BigBIO: a framework for data-centric biomedical natural language processing" (2022).
 """
 

@@ -1,6 +1,7 @@
 """BioC, in XML and JSON.
 
-Passages, or their sentences, are joined to one text; gold ids are infons of annotations. Relations are ignored.
+The readers join passages, or their sentences, to one text. They take gold ids from the infons of annotations, and
+ignore relations.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _ID_KEYS: Final = frozenset(
     mesh omim hpo hp mondo doid chebi ncit orpha orphanet snomedct hgnc ncbigene ncbitaxon uberon cl go
     """.split()
 )
-"""Keys of infons with concept ids, spelt as in :func:`infon_ids`: NCBI uses ``identifier``, BC5CDR the name of the
-database."""
+"""Keys of infons with concept ids, in lower case and with underscores. NCBI uses ``identifier``; BC5CDR uses the
+name of the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def assemble(
 ) -> Document:
     """Join passages at their offsets, with a line break and blanks between them, and place the mentions.
 
-    Passages in the wrong order are sorted, overlapping ones are put one after the other; both are reported.
+    Passages in the wrong order are sorted. Overlapping passages are put one after the other. Both are reported.
     """
     if any(first.offset > second.offset for first, second in pairwise(passages)):
         problems.repair(path, line, f"document {id_}: its passages are not in the order of their offsets")
@@ -159,7 +160,10 @@ class _Text:
         return "".join(self._pieces)
 
     def locate(self, offset: int, place: int) -> int:
-        """Map an offset of the file to the text: in the passage at ``place``, else in the one that contains it."""
+        """Map an offset of the file to the text.
+
+        The passage at ``place`` is tried first. If the offset is not in it, the passage that contains it is used.
+        """
         passage = self._passages[place]
         if not 0 <= offset - passage.offset <= unit_length(passage.text, self._unit):
             place = max(bisect_right(self._offsets, offset) - 1, 0)

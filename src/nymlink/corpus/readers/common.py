@@ -25,11 +25,11 @@ class CorpusOptions:
 
     Attributes:
         columns: for mention tables: nymlink's column name → header in the file, for example
-            ``{"mention": "term", "concept_id": "mondo_id"}``. In a file without headers, the 1-based number as a
-            string.
+            ``{"mention": "term", "concept_id": "mondo_id"}``. In a file without headers, the number of the column,
+            from 1, stands for the header (``"3"``).
         offsets: unit of the offsets of mentions.
-        keep_repeated: whether a document with the id of an earlier one is kept under another id. By default it is
-            left out, to count nothing twice. Both are reported.
+        keep_repeated: whether a document with the id of an earlier document is kept, under another id. By default
+            it is left out, so that nothing counts twice. The reader reports such a document in either case.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -38,11 +38,11 @@ class CorpusOptions:
 
 
 _RECENT: Final = 1 << 16
-"""Number of digests that are kept in a set; further ones are kept in a sorted array, with eight bytes each."""
+"""Number of digests in a set after which they move to a sorted array, which takes only eight bytes for each."""
 
 
 class DistinctIds:
-    """The ids of documents so far, each as 64 bits of its digest."""
+    """The ids of the documents that were already read. Each id is kept as a digest of 64 bits."""
 
     def __init__(self) -> None:
         self._recent: set[int] = set()
@@ -77,13 +77,13 @@ class DistinctIds:
 def distinct_documents(
     documents: Iterable[tuple[int | None, Document]], path: Path, problems: Problems, *, keep: bool
 ) -> Iterator[Document]:
-    """Yield documents, and report each one with the id of an earlier one.
+    """Yield documents, and report each document that has the id of an earlier document.
 
     Args:
-        documents: line and document.
+        documents: documents, each with its line.
         path: the file, for reports.
         problems: receives the reports.
-        keep: whether such a document is kept under another id instead of left out.
+        keep: whether to keep a document with a repeated id under another id. If not, it is left out.
     """
     ids = DistinctIds()
     for line, document in documents:

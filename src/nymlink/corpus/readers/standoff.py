@@ -17,7 +17,7 @@ CoNLL::
 
 The columns may be in the order of BRAT's converter (tag, start, end, token). The last column of the first token of
 a mention has its concepts. Documents begin at ``# newdoc id =`` or ``-DOCSTART-``, and their offsets begin at 0.
-Gaps between tokens become blanks, an empty line becomes a line break.
+The reader writes blanks for the gap between two tokens, and a line break for an empty line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Groups of concepts that become one, and their ids.
+"""Find the groups of concepts that become one concept, and replace their ids.
 
-A union that would join two concepts of one namespace is refused. Evidence is applied from the most reliable on, so
-of two contradictory pieces the more reliable wins. A cluster depends only on its connected component: evidence
-elsewhere does not change it.
+nymlink applies the most reliable evidence first. If two pieces of evidence contradict each other, the more
+reliable one therefore wins. Evidence is refused if it would join two concepts of one namespace (two MONDO ids). A
+cluster depends only on evidence about concepts that are connected with it. Other evidence does not change it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Clusters:
     Attributes:
         members: the rows of each merged concept, two or more.
         joins: the evidence used, the most reliable first.
-        refusals: the refused evidence with the reasons; evidence that contradicts more reliable evidence comes
-            first.
+        refusals: the refused evidence, with the reasons. Evidence that contradicts more reliable evidence comes
+            first, then evidence that is too weak.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -43,13 +43,13 @@ def cluster(
     keys: Mapping[int, Sequence[Key]],
     one_concept: Collection[frozenset[Key]] = (),
 ) -> Clusters:
-    """Join concepts by evidence, in an order that depends on the evidence and the keys only.
+    """Join concepts by evidence. The order of joining depends only on the evidence and the keys.
 
     Args:
         evidence: the evidence about pairs of rows, one per pair.
-        keys: row → its key and alternate keys. Rows of one namespace are not joined, nor a row with one that has
-            another key of its namespace as an alternate.
-        one_concept: pairs of keys of one namespace that may be joined nevertheless.
+        keys: row → its key, then its alternate keys. Two rows with different keys in one namespace are not joined.
+            Alternate keys count for this, too.
+        one_concept: pairs of keys that may be joined although they are in one namespace.
     """
     ordered = sorted(evidence, key=lambda item: _rank(item, keys))
     apart = [item.pair for item in ordered if item.denied]
@@ -70,7 +70,7 @@ def _rank(evidence: Evidence, keys: Mapping[int, Sequence[Key]]) -> tuple[float,
 
 
 class _Groups:
-    """Disjoint sets of rows (union-find), joined only where no keys clash."""
+    """Disjoint sets of rows (union-find). Two sets are joined only if no keys of theirs clash."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""Evidence that concepts of several sources are the same: claims and common names.
+"""Collect and weigh evidence that concepts of several sources are the same.
+
+Evidence comes from claims, which are mappings, xrefs and equal ids, and from names that two concepts have in
+common.
 
 ``docs/howto/merging.md`` explains how the confidences were estimated.
 """
@@ -33,9 +36,9 @@ class EquivalenceClaims:
     An unreliable exact mapping (:attr:`Mapping.is_reliable`) counts as an xref.
 
     Attributes:
-        exact: pair → confidence of its best exact mapping. Two concepts with an exact mapping to the same unknown
-            id are a pair too, if no other concept of their namespaces has one.
-        against: pair → another relation stated by a mapping.
+        exact: pair → confidence of its best exact mapping. Two concepts that have an exact mapping to the same
+            unknown id are a pair, too, if each is the only concept of its namespace with such a mapping.
+        against: pair → the relation that a mapping states instead of equality ("not skos:exactMatch").
         xrefs: row → referenced rows of other namespaces.
         shared: id in :data:`SHARED` → referring rows.
         unknown: row → unknown ids with an exact mapping to it.
@@ -60,7 +63,7 @@ class EquivalenceClaims:
         self._counts = self._count_xrefs()
 
     def rows(self) -> set[int]:
-        """Return all rows in claims."""
+        """Return all rows that occur in claims."""
         pairs = [*self._concepts.same, *self.exact, *self.against]
         return {
             *(row for pair in pairs for row in pair),
@@ -74,15 +77,20 @@ class EquivalenceClaims:
         return {frozenset((keys[one], keys[other])) for one, other in self.exact if keys[one][0] == keys[other][0]}
 
     def is_one_to_one(self, one: int, other: int) -> bool:
-        """Whether neither concept has another xref with the other's namespace."""
+        """Whether an xref from ``one`` to ``other`` is the only one between their namespaces at both ends.
+
+        Both are counted: the xrefs from ``one`` to that namespace, and the xrefs to ``other`` from the namespace
+        of ``one``.
+        """
         outgoing, incoming = self._counts
         keys = self._concepts.keys
         return outgoing[one, keys[other][0]] == 1 and incoming[other, keys[one][0]] == 1
 
     def shared_ids(self) -> Iterator[tuple[Key, list[int], frozenset[int]]]:
-        """Yield ids in :data:`SHARED`, their referring rows, and the one-to-one rows among these.
+        """Yield each id in :data:`SHARED`, the rows that refer to it, and the one-to-one rows among them.
 
-        One-to-one: the only row of its namespace with the id, and without another id of the same kind.
+        A row is one-to-one if it is the only row of its namespace that refers to the id, and if it refers to no
+        other id of the same kind.
         """
         id_counts = Counter((row, namespace) for (namespace, _), rows in self.shared.items() for row in rows)
         for key, rows in self.shared.items():
@@ -90,7 +98,7 @@ class EquivalenceClaims:
             yield key, sorted(rows), frozenset(row for row in unique if id_counts[row, key[0]] == 1)
 
     def pair(self, one: int, other: int) -> Pair:
-        """Order a pair by its keys, independent of the order of inputs."""
+        """Order the rows of a pair by their keys, so that the order of the inputs does not matter."""
         keys = self._concepts.keys
         return (one, other) if keys[one] <= keys[other] else (other, one)
 
@@ -150,7 +158,7 @@ class EquivalenceClaims:
 
 
 def _unique_in_namespace(rows: Iterable[int], concepts: LiveConcepts) -> list[int]:
-    """Select rows without another row of their namespace."""
+    """Select the rows that are alone in their namespace."""
     by_namespace: dict[str, list[int]] = defaultdict(list)
     for row in rows:
         by_namespace[concepts.keys[row][0]].append(row)
@@ -160,10 +168,11 @@ def _unique_in_namespace(rows: Iterable[int], concepts: LiveConcepts) -> list[in
 class Agreement(StrEnum):
     """Agreement of the names of two concepts.
 
-    ``PREFERRED``: preferred names equal except for word order, plurals, accents, and stop words.
-    ``NAME``: the preferred name of one is an exact synonym of the other, in any word order.
-    ``NONE``: neither.
-    ``RIVAL``: one has the preferred name of a third concept in the other's namespace, whatever their synonyms.
+    ``PREFERRED``: the preferred names are equal, except for word order, plurals, accents, and stop words.
+    ``NAME``: the preferred name of one concept is an exact synonym of the other, in any word order.
+    ``NONE``: the names do not agree.
+    ``RIVAL``: a third concept, in the namespace of one of the two, has the preferred name of the other. Synonyms
+    do not count then.
     """
 
     PREFERRED = "preferred names equal"
@@ -269,7 +278,7 @@ class Evidence:
         pair: their rows in the unmerged vocabulary.
         kinds: kinds of claims, most reliable first; ``(of several)`` marks a claim that is not one-to-one.
         names: agreement of their names.
-        confidence: confidence that both are the same; 0: they are not joined.
+        confidence: confidence that both are the same; 0 if they are not joined.
         against: reason for a confidence of 0.
         denied: whether a mapping denies that both are the same.
     """

@@ -42,15 +42,16 @@ def canonical(concept_id: str, source: str = "") -> Key:
 class LiveConcepts:
     """The concepts of an unmerged vocabulary, by row and by canonical id.
 
-    Obsolete concepts are not merged: a reference to one counts as a reference to its replacement, if there is just
-    one.
+    Obsolete concepts are not merged. A reference to an obsolete concept counts as a reference to its replacement,
+    if it has exactly one.
 
     Attributes:
         ids: the id of each row.
         sources: the source of each row.
         keys: the canonical id (key) of each row.
         live: the rows of concepts that are not obsolete.
-        same: pairs of live rows that are one concept by id: two spellings, or an alternate id.
+        same: pairs of live rows that are one concept by their ids. The ids are two spellings of one id, or one is
+            an alternate id of the other concept.
         alternates: row → alternate ids in other namespaces, for example after an earlier merge.
     """
 
@@ -95,7 +96,7 @@ class LiveConcepts:
                 self.same.append((target, self._rows[old]))
 
     def key(self, concept_id: str) -> Key:
-        """Return the key of an id from a mapping; without a prefix, that of the concept with this id."""
+        """Return the key of an id from a mapping; without a prefix, the key of the concept with this id."""
         row = None if ":" in concept_id else self._vocabulary.row(concept_id)
         return canonical(concept_id) if row is None else self.keys[row]
 

@@ -32,10 +32,10 @@ class VocabularyCounts:
 
     Attributes:
         concepts: concepts, with obsolete ones.
-        names: names; a name that several sources give a concept counts for each.
+        names: number of names. If several sources give a concept the same name, it counts once for each source.
         several_english: concepts with two or more English names that differ in more than case.
-        pairs: pairs of such names of one concept, from which an encoder can learn.
-        pairs_capped: the same, with at most 50 pairs per concept.
+        pairs: pairs of such English names of one concept. An encoder can learn from them.
+        pairs_capped: number of these pairs if at most 50 of each concept count.
         cuis: distinct UMLS CUIs among the ids and xrefs of concepts.
         with_cui: concepts with a CUI as their id or an xref.
         names_with_cui: names of these concepts.
@@ -113,7 +113,8 @@ class Merged:
 
     Attributes:
         vocabulary: the result.
-        unmerged: the same sources with only equal ids joined; ``clusters`` refers to its rows.
+        unmerged: a vocabulary of the same sources in which only equal ids are joined. ``clusters`` refers to its
+            rows.
         clusters: the merged concepts, and the evidence.
         ids: the id of each merged concept, in the order of ``clusters.members``.
     """
@@ -137,11 +138,11 @@ class Merged:
 def merge(
     vocabularies: Sequence[Vocabulary], mapping_sets: Sequence[MappingSet] = (), *, progress: bool = False
 ) -> Merged:
-    """Merge vocabularies: join the concepts that are the same by mappings, cross-references and names.
+    """Merge vocabularies: join concepts if mappings, cross-references and names show that they are the same.
 
-    A merged concept has the id of its member from the first source (of several there, the smallest id) and all
-    names and xrefs of its members, whose ids become redirects to it. The result is deterministic, and a change in
-    one source affects only concepts connected with it.
+    A merged concept has all names and xrefs of its members. Its id is that of the member from the first source. If
+    this source has several members, the smallest id is taken. The ids of the other members become redirects to it.
+    Equal inputs give equal results. A change in one source affects only concepts that are connected with it.
 
     Args:
         vocabularies: the vocabularies, in order of precedence.
@@ -226,7 +227,9 @@ def _parts(vocabularies: Sequence[Vocabulary]) -> list[SourceTables]:
 
 
 def _check_ids(parts: Sequence[SourceTables]) -> None:
-    """Check that no id without a prefix (CUIs apart) is in two sources, where it could mean different things.
+    """Check that no id without a prefix is in two sources, because it could mean different things there.
+
+    CUIs of UMLS are allowed.
 
     Raises:
         InputError: such an id is in two sources.

@@ -27,8 +27,9 @@ _EVIDENCE: Final = ("one", "one_name", "other", "other_name", "evidence", "names
 def writing_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> Iterator[None]:
     """Write ``summary.json``, ``largest.tsv``, ``joins.tsv``, ``rejected.tsv`` and ``sample.tsv`` atomically.
 
-    The merged vocabulary is saved in the block. The report is written completely before, and replaces the earlier
-    one when the block succeeds: a full disk changes neither.
+    The caller saves the merged vocabulary inside the ``with`` block. The report is written before the block
+    begins, and replaces an earlier report when the block has succeeded. A full disk therefore changes neither the
+    report nor the vocabulary.
 
     Args:
         merged: the merge.

@@ -1,4 +1,4 @@
-"""Documents of the rows of a table."""
+"""Make documents from the rows of a table."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from nymlink.tables.columns import SPELLINGS, find_columns, named_columns
 from nymlink.tables.objects import object_keys
 
 MentionRows = Iterator[tuple[int, Mapping[str, str], Mapping[str, Any]]]
-"""For each row: its line, or its number in a file without lines; nymlink's column → header; header → value."""
+"""Three values for each row: its line (its number in a file without lines); nymlink's column → header; header →
+value."""
 
 _OFFSET: Final = re.compile("[0-9]{1,9}")
 _FIRST_ROWS: Final = 20
-"""Rows with keys of their own that decide which keys are read."""
+"""Number of JSON objects at the beginning of a file whose keys decide which keys are read."""
 
 
 class _Row(NamedTuple):
@@ -33,7 +34,7 @@ class _Row(NamedTuple):
 
 
 def row_documents(rows: MentionRows, path: Path, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
-    """Group rows to documents; a row without a document is a document of its own, ``<file>:<line>``."""
+    """Group rows into documents. A row without a document becomes a document with the id ``<file>:<line>``."""
     name = source_name(path)
     grouped: dict[tuple[str, str], list[Mention]] = {}
     for line, columns, values in rows:
@@ -57,7 +58,7 @@ def row_documents(rows: MentionRows, path: Path, options: CorpusOptions, problem
 def object_rows(
     objects: Iterator[tuple[int, dict[str, Any]]], wanted: Mapping[str, str], path: Path, problems: Problems
 ) -> MentionRows:
-    """Find nymlink's columns among the keys of objects, of which the first ones decide; check types of values."""
+    """Find nymlink's columns among the keys of the first objects, and check the types of all values."""
     first = list(islice(objects, _FIRST_ROWS))
     keys = object_keys(values for _, values in first)
     columns = named_columns(wanted, keys)
@@ -78,7 +79,8 @@ def _fault(columns: Mapping[str, str], values: Mapping[str, Any], *, has_mention
     Args:
         columns: nymlink's column → key.
         values: the object.
-        has_mentions: whether the first objects have the key of mentions: then it is missing where it is not.
+        has_mentions: whether the first objects have the key of mentions. Then an object without this key has an
+            empty mention, which is no fault.
     """
     if not has_mentions and columns["mention"] not in values:
         return f"no {columns['mention']!r} among the keys {', '.join(values)}"
@@ -139,7 +141,7 @@ def _span(
     line: int,
     problems: Problems,
 ) -> tuple[int, int] | tuple[None, None]:
-    """Return the offsets of the row, corrected by its context; without any, find the mention in its context."""
+    """Return the offsets of a row, corrected in its context; without any, look for the mention there."""
     start, end = texts["start"], texts["end"]
     if not start and not end:
         return find_mention(mention, context) or (None, None)

@@ -1,12 +1,12 @@
 """Reader of mention tables: CSV, TSV or JSON lines, one mention per row.
 
-Columns are recognised by common headers, or named by the caller. Several gold ids in a cell are joined by ``|`` or
-``;``. The rows of a document are grouped, wherever they are; a row without a document becomes a document of its
-own, ``<file>:<line>``. MedMentions' ``pmid<TAB>mention<TAB>CUI`` is recognised without a header. JSON objects may
-have different keys; the first objects decide which keys are read.
+The reader recognises common headers; the caller can name other columns. Several gold ids in a cell are joined by
+``|`` or ``;``. The rows of a document need not be together in the file. A row without a document becomes a
+document with the id ``<file>:<line>``. MedMentions' ``pmid<TAB>mention<TAB>CUI`` is recognised without a header.
+JSON objects may have different keys; the first objects decide which keys are read.
 
-Text that looks like another format (XML, JSON, standoff annotations, an ontology …) is read only where the caller
-names this one.
+A text may look like another format, such as XML, standoff annotations or an ontology. It is then read as a table
+only if the caller names this format.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Reviews of Usagi: their columns, and their reader.
+"""Columns and reader of review files of Usagi.
 
-Usagi (https://github.com/OHDSI/Usagi) maps codes of a source to standard concepts of OMOP. Its file has a row for
-each code and target, the rows of a code one after the other; concept 0 is none.
+Usagi (https://github.com/OHDSI/Usagi) maps codes of a source to standard concepts of OMOP. Its file has one row
+for each code and target. The rows of a code follow each other. The concept 0 means that there is no target.
 
-What no one has approved is a suggestion, and no gold.
+Only approved targets are gold ids; other targets are suggestions.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from nymlink.tables.columns import USAGI
 from nymlink.tables.delimited import delimited_rows, header_cells
 
 BEFORE: Final = ("sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds")
-"""Columns before those of the user."""
+"""Columns that come before the user's own columns."""
 ADDITIONAL: Final = "ADD_INFO:"
-"""Prefix of columns of the user."""
+"""Prefix of the headers of the user's own columns."""
 AFTER: Final = (
     "matchScore",
     "mappingStatus",
@@ -48,7 +48,7 @@ AFTER: Final = (
     "createdOn",
     "assignedReviewer",
 )
-"""Columns after those of the user."""
+"""Columns that come after the user's own columns."""
 
 NO_CONCEPT: Final = "0"
 OMOP: Final = "OMOP:"
