@@ -16,6 +16,7 @@ from nymlink.index.index import Index
 from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker
+from nymlink.vocabulary.restriction import Restriction
 from tests.index.small import vocabulary
 from tests.linking.toy import built_index, built_linker
 
@@ -50,7 +51,7 @@ def test_it_is_a_path_not_a_copy(folder: Path) -> None:
 
 def test_all_its_settings_go_with_it(folder: Path) -> None:
     given = {"top_k": 3, "spelling": {"hart": "heart"}, "composites": "always", "target_precision": 0.4}
-    given |= {"guesses": False, "language": "en"}
+    given |= {"guesses": False, "language": "en", "restriction": Restriction(exclude=("MI",))}
     known = inspect.signature(Linker).parameters.keys() - {"index", "rerank"}
     assert given.keys() == known, "a setting that is new here must be handed on too"
     linker = Linker(Index.load(folder), **given)  # type: ignore[arg-type]
