@@ -343,7 +343,7 @@ def test_no_document_is_lost_or_repeated_by_a_kill(run: Run, index: Path, tmp_pa
         (("x.txt", "--text", "y"), "give files or --text"),
         (("--text", "y", "--resume"), "--resume continues a file"),
         (("--text", "y", "--resume", "-o", "/dev/null"), "--resume continues a file"),
-        (("--text", "y", "--branch", "P:99"), "no concept 'P:99'"),
+        (("--text", "y", "--branch", "P:99"), "the branch 'P:99' is no concept"),
         (("--text", "y", "--detector", "magic"), "no detector 'magic'"),
         (("--text", "y", "--fuzzy"), "not calibrated"),
         (("missing.txt",), "no such file"),
