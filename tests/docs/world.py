@@ -151,6 +151,7 @@ def _sources(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
     write("tokens.txt", "a-token\n")
+    write("links.tsv", "mention\tconcept_id\nheart attack\tMONDO:0005068\ngout\tMONDO:0005393\n")
     write("mondo.obo", obo + "".join(_rare_disease(number) for number in range(RARE_DISEASES)))
     write("hp.obo", HPO)
     doid = (
@@ -298,6 +299,7 @@ def _built(folder: Path) -> None:
     encoder = Encoder.load("nymlink-mini")
     for name in ("mondo", "medic", "mesh", "hpo"):
         Index.build(vocabularies[name], encoder=encoder).save(folder / f"{name}-index")
+    shutil.copytree(folder / "mondo-index", folder / "mondo-2024-index")
     reference = IndexReference.of("mondo", Index.load(folder / "mondo-index"))
     for name in ("review", "last-year"):
         with Project.create(folder / f"{name}.nymlink", index=reference) as project:

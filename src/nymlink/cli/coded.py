@@ -185,7 +185,7 @@ def recode(
 
     \b
     nymlink recode links.tsv --index mondo-index --level 2 --counts
-    nymlink recode links.tsv --index mondo-index --to ICD10CM --to OMIM --mappings mondo.sssom.tsv -o coded.tsv
+    nymlink recode links.tsv --index mondo-index --to MESH --to DOID --mappings mondo.sssom.tsv -o coded.tsv
     """
     if slim and level is not None:
         raise click.UsageError("--slim and --level both say what to roll up to: give one")

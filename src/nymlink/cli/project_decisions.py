@@ -67,6 +67,7 @@ def next_(file: Path, limit: int, target: float, as_json: bool) -> None:
     corrected by the decisions made so far.
 
     \b
+    nymlink project link review.nymlink
     nymlink project next review.nymlink --limit 20
     """
     with Project(file, writes=False) as project:

@@ -171,8 +171,8 @@ def link(
       nymlink link --index mesh-index --rerank reranker --format reasons MI --context "He died of MI in 1990."
 
     \b
-    Concepts of the nervous system only, never seizures:
-      nymlink link "fits" --branch HP:0000707 --exclude HP:0001250
+    Phenotypic abnormalities only, never seizures:
+      nymlink link "fits" --branch HP:0000118 --exclude HP:0001250
 
     \b
     Two vocabularies, the best of each:
