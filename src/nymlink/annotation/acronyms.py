@@ -144,7 +144,7 @@ class Acronyms:
         return hit._replace(choice=Choice(row, hit.choice.level, hit.choice.confidence * factor))
 
     def _meanings(self, written: str) -> dict[str, int]:
-        """Map the concepts with this abbreviation as a name to the row of the name."""
+        """Find the concepts that have an abbreviation as a name: concept id → row of that name."""
         found: dict[str, int] = {}
         for form in dict.fromkeys((written, written.removesuffix("s"))):
             for level, row in self._table.find(self._lexicon.find(form).exact & MASK):

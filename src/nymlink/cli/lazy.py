@@ -123,7 +123,7 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def _describe(error: OSError) -> str:
-    """Describe an error of reading or writing; only a full disk shows which of the two it was."""
+    """Describe an error of reading or writing. Only for a full disk it is known that writing failed."""
     failure = "cannot write the output" if error.errno in _FULL else "cannot read the input or write the output"
     where = "" if error.filename is None else f"{error.filename}: "
     return f"{where}{failure}: {error.strerror or error}"

@@ -67,8 +67,8 @@ def pairs(
 ) -> None:
     """Write pairs of synonyms for training encoders.
 
-    A pair is two names of one concept that differ in lower case, in any of the languages. VOCAB is a folder
-    written by `nymlink vocab build`; names of obsolete concepts are left out. Pairs are shuffled. The same
+    A pair is two names of one concept that still differ in lower case. Their languages may differ. VOCAB is a
+    folder written by `nymlink vocab build`. Names of obsolete concepts are left out. Pairs are shuffled. The same
     vocabulary and options give the same file.
 
     A Parquet file has the columns concept, name1 and name2, and the settings in its metadata. A line of text is

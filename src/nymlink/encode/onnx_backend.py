@@ -31,7 +31,7 @@ _INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class OnnxNetwork:
-    """A graph for ONNX Runtime. nymlink has exported it, or its output is the last layer."""
+    """A graph for ONNX Runtime: one that nymlink exported, or another whose output is the last hidden layer."""
 
     device = "cpu"
     batch_tokens = 1024

@@ -130,7 +130,7 @@ class Reliability:
         return precisions
 
     def above(self, threshold: float) -> tuple[float, float]:
-        """Compute coverage and precision of the mentions with at least a confidence.
+        """Compute coverage and precision of the mentions whose confidence is at least a threshold.
 
         The precision is NaN if no mention has it.
         """

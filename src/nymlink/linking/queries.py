@@ -125,7 +125,7 @@ class MentionQuery(NamedTuple):
 
     @property
     def unguessed(self) -> Question | None:
-        """The question for the query without guesses; ``None`` if nothing is guessed."""
+        """The question with the misspelt words as they are. ``None`` if no word was guessed."""
         return None if self.fallback is None else Question(self.fallback, self.surface, acronym=self.acronym)
 
     @property

@@ -31,7 +31,7 @@ class ProgressAnswer(TypedDict):
 
 
 class ProjectLine(TypedDict):
-    """A project in a list; with a problem, values may be missing."""
+    """A project in a list. If the project cannot be read (``problem``), other values may be missing."""
 
     name: str
     title: str

@@ -136,9 +136,9 @@ def header_columns(header: Sequence[str], wanted: Mapping[str, str], path: Path,
 
 
 def named_columns(wanted: Mapping[str, str], header: Sequence[str]) -> dict[str, str]:
-    """Replace 1-based numbers of columns by their names; a name comes before a number.
+    """Replace 1-based numbers of columns by their names. A column whose name is that number is meant first.
 
-    A name with a line break may be given with a blank.
+    A line break in a name may be written as a blank.
     """
     names = {" ".join(name.split()): name for name in reversed(header)} | {name: name for name in header}
     return {

@@ -206,7 +206,7 @@ def post_accept(opened: OpenProject, what: Acceptance) -> Response:
     "/assign", summary="Assign terms to a reviewer", operation_id="assign_terms", response_model=AssignAnswer
 )
 def post_assign(opened: OpenProject, what: Assignment) -> Response:
-    """Assign a share of some terms; terms with fewer reviewers first."""
+    """Assign a share of the selected terms to a reviewer, those with the fewest reviewers first."""
     opened.require_index()
     terms = TermFilter(**what.filter.model_dump()) if what.terms is None else what.terms
     return json_answer({"assigned": assign(opened.project, reviewer=what.reviewer, terms=terms, share=what.share)})

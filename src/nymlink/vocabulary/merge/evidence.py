@@ -326,7 +326,7 @@ def claimed_pairs(
 def weigh(
     concepts: LiveConcepts, claims: EquivalenceClaims, names: ConceptNames, *, progress: bool = False
 ) -> Iterator[Evidence]:
-    """Weigh the evidence about each pair of concepts in claims.
+    """Weigh the evidence for each pair of concepts that claims say are equal.
 
     ``names`` has the names of all these concepts; ``progress`` shows progress if standard error is a terminal.
     """

@@ -43,7 +43,7 @@ class Entry:
     values: dict[str, list[str]] = field(default_factory=dict)
 
     def first(self, code: str) -> str:
-        """Get the text of the first line of a code; empty if there is none."""
+        """Get the text of the first line with a line code (``DE``); empty if there is none."""
         return next(iter(self.values.get(code, ())), "")
 
     def split(self, code: str) -> list[str]:
@@ -166,7 +166,7 @@ def _same(entry: Entry) -> Iterator[str]:
 
 
 def _function(entry: Entry) -> str | None:
-    """Return the comment on the function of a protein, without evidence."""
+    """Return the comment on the function of a protein, without its references to evidence."""
     text = ""
     is_function = False
     for line in entry.values.get("CC", ()):
