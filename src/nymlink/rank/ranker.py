@@ -259,7 +259,11 @@ def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
 
 
 def _order(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
-    """Compute the order of :func:`rank`: int64 (Q, K): element k is the former place of the candidate that is now at place k."""
+    """Compute the order of :func:`rank`.
+
+    Returns:
+        int64 (Q, K): element k is the former place of the candidate that is now at place k.
+    """
     values = {name: described[:, :, NAMES.index(name)] for name in ("writing", "exact", "rewritten", "guessed")}
     equal = (values["exact"] == 1) & (values["rewritten"] == 0) & (values["guessed"] == 0)
     alone = equal & (equal.sum(axis=1, keepdims=True) == 1)

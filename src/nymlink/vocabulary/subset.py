@@ -31,7 +31,7 @@ def subset(
     languages: Collection[str] = (),
     kinds: Collection[str] = (),
 ) -> Vocabulary:
-    """Restrict a vocabulary to concepts and names that meet all conditions. A condition is met by one of its values.
+    """Restrict a vocabulary to concepts and names that meet all conditions. One value of a condition is enough.
 
     If names are restricted (by source, language, kind), concepts without such a name are left out. Concepts are
     not changed: their parents may be missing. Alternate ids and obsolete concepts that lead to a kept concept are

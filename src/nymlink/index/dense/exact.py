@@ -314,7 +314,8 @@ class Int8Codes:
     ) -> npt.NDArray[np.int32]:
         """Multiply queries with a block of entries: int32 (Q, 16, G).
 
-        The entries are in G groups of 16: axis 1 is the place in a group, axis 2 the group. Missing entries, and those not allowed, have the lowest value.
+        The entries are in G groups of 16: axis 1 is the place in a group, axis 2 the group. Missing entries, and
+        those not allowed, have the lowest value.
         """
         codes = self._codes[first * self._width : last * self._width].reshape(self._width, -1)
         products = product(query_codes, codes)
