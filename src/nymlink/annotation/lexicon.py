@@ -77,9 +77,9 @@ class Lexicon:
 
     def _look_up(self, surface: str) -> Word:
         text = without_accents(surface.lower())
-        # "A" and "S" in capitals are letters ("type A", "protein S"): the article that begins a sentence begins no
-        # name, and what is left of a genitive is looked up in small letters.
-        kind = Kind.WORD if surface in ("A", "S") else self.rules.kind(text)
+        # "A", "I" and "S" in capitals are letters or numerals ("type A", "type I", "protein S"). The article or
+        # pronoun that begins a sentence begins no name. What is left of a genitive is looked up in small letters.
+        kind = Kind.WORD if surface in ("A", "I", "S") else self.rules.kind(text)
         if kind == Kind.CONJUNCTION:
             return self.conjunction
         if kind != Kind.WORD:

@@ -223,7 +223,7 @@ class Matcher:
 
 
 KIND: Final = "matcher"
-VERSION: Final = 4
+VERSION: Final = 5
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:
