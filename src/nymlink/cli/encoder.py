@@ -205,10 +205,10 @@ def encode(
     """
     if (file is None) == (vocab is None):
         raise click.UsageError("give names, as --file or --vocab")
-    if output.suffix not in (".npy", ".parquet", ".arrow"):
-        raise click.UsageError("vectors are written as .npy, .parquet or .arrow: name such an --output")
     beside = output.with_suffix(".tsv") if vocab is not None and output.suffix == ".npy" else None
     require_files([output, beside], [file, vocab])
+    if output.suffix not in (".npy", ".parquet", ".arrow"):
+        raise click.UsageError("vectors are written as .npy, .parquet or .arrow: name such an --output")
     loaded = Encoder.load(model, **options)
     problems = reported_problems()
     names: list[str] = []
