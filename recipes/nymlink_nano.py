@@ -9,7 +9,8 @@ open vocabularies, English words, and pieces of sentences of CRAFT.
 The student has a smaller width than the teacher. It learns the teacher's vectors on their 256 strongest axes. A
 tenth of the texts of a step gets a slip of a letter; its target stays the vector of the text without the slip.
 
-Needs ``nymlink[train]``; about half an hour on two cores.
+The settings have not been run to their end, and no encoder of this name ships. Needs ``nymlink[train]``. Run it
+alone: beside other work, torch's threads wait for each other.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def link(
 ) -> Link | Links:
     """Link a mention, a list of mentions, or all mentions of a document to the embedded default.
 
-    The default is the Human Phenotype Ontology. The first call of a user builds its index (half a minute); the
-    first call of a process opens it. For another vocabulary, or other settings, use
+    The default is the Human Phenotype Ontology. The first call of a user builds its index (half a minute to
+    some minutes); the first call of a process opens it. For another vocabulary, or other settings, use
     :class:`~nymlink.linking.linker.Linker`.
 
     Args:

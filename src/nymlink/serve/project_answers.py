@@ -242,8 +242,8 @@ class ShortCandidate(TypedDict):
     confidence: float | None
 
 
-class ListedTerm(TypedDict):
-    """A term in a list."""
+class TermState(TypedDict):
+    """A term with the state of its link."""
 
     id: int
     text: str
@@ -254,6 +254,11 @@ class ListedTerm(TypedDict):
     confidence: float | None
     margin: float | None
     nil: bool | None
+
+
+class ListedTerm(TermState):
+    """A term in a list."""
+
     candidates: list[ShortCandidate]
     decisions: Annotated[dict[str, Decision], Field(description="By reviewer.")]
     carried: bool
@@ -309,18 +314,9 @@ class TermRow(TypedDict):
     cells: list[str]
 
 
-class TermAnswer(TypedDict):
+class TermAnswer(TermState):
     """A term with its candidates, decisions and rows."""
 
-    id: int
-    text: str
-    frequency: int | None
-    language: str
-    type: str
-    state: Literal["waiting", "linked", "failed"]
-    confidence: float | None
-    margin: float | None
-    nil: bool | None
     candidates: list[ShownCandidate]
     decisions: dict[str, Decision]
     carried: bool
