@@ -81,7 +81,7 @@ _BLOCK: Final = 10_000
 class NanoSettings(DistilSettings):
     """The settings of the training."""
 
-    batch: int = field(default=1536, metadata=about("texts in a step"))
+    batch: int = field(default=768, metadata=about("texts in a step"))
 
 
 def main() -> None:
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder of texts, vectors, training and encoder")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the data")
     parser.add_argument("--names", type=int, default=420_000, help="most texts")
-    parser.add_argument("--steps", type=int, default=1500, help="steps of the training")
+    parser.add_argument("--steps", type=int, default=3000, help="steps of the training")
     arguments = parser.parse_args()
     folder: Path = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
