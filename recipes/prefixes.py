@@ -58,7 +58,7 @@ PUBCHEM pubchem.compound - PUBCHEM.COMPOUND PUBCHEM_CID
 RXNORM rxnorm http://purl.bioontology.org/ontology/RXNORM/ RXCUI
 SNOMEDCT snomedct http://snomed.info/id/ SNOMEDCT_US SNOMED SCTID SCT SNOMED-CT
 UMLS umls http://linkedlifedata.com/resource/umls/id/ UMLS_CUI UMLSCUI CUI
-UniProt uniprot http://purl.uniprot.org/uniprot/ UNIPROTKB UNIPROT_KB
+UniProtKB uniprot http://purl.uniprot.org/uniprot/ UNIPROT UNIPROT_KB
 Wikidata wikidata http://www.wikidata.org/entity/ WD
 YSO yso http://www.yso.fi/onto/yso/
 """
@@ -70,8 +70,12 @@ ALSO: Final = {
     "Orphanet": ["www.orpha.net/consor/cgi-bin/OC_Exp.php?Lng=EN&Expert="],
     "OMIM": ["www.omim.org/entry/", "omim.org/MIM:"],
     "MONDO": ["monarchinitiative.org/MONDO:"],
+    "UniProtKB": ["www.uniprot.org/uniprotkb/"],
 }
 """Further namespaces, also such as the rule for pages excludes."""
+
+WITHOUT: Final = {"uniprot.mnemonic"}
+"""Prefixes of Bioregistry whose namespace is that of another kind of id."""
 
 SHORT: Final = 3
 """Most letters of spellings that may mean anything ("di", "icd")."""
@@ -105,7 +109,7 @@ def main() -> None:
     ours = {key: (name, stated, also) for name, key, stated, *also in map(str.split, OURS.strip().split("\n"))}
     rows: dict[str, _Row] = {}
     for key, resource in sorted(manager.registry.items()):
-        if resource.has_canonical or resource.provides:
+        if resource.has_canonical or resource.provides or key in WITHOUT:
             continue
         name, stated, also = ours.pop(key, (resource.get_preferred_prefix() or key, "-", []))
         namespace = stated if stated != "-" else resource.get_rdf_uri_prefix() or resource.get_uri_prefix() or ""

@@ -6,6 +6,8 @@ import csv
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import openpyxl
+
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.vocabulary.concepts import ReadOptions
@@ -129,3 +131,15 @@ def test_icd11(tmp_path: Path) -> None:
     assert ("ICD11:1A00", "Choléra", "fr", "preferred") in languages
     assert ("ICD11:1A00", "Cholera", "en", "preferred") in languages
     assert tables.version == "2025 Jan 19 - 18:13 UTC"
+
+
+def test_icd11_in_a_workbook(tmp_path: Path) -> None:
+    expected = read(tmp_path / "x", ICD11, "icd11", lang="fr")
+    book = openpyxl.Workbook()
+    for row in csv.reader(ICD11.splitlines(), delimiter="\t"):
+        book.active.append([{"": None, "False": False, "True": True}.get(cell, cell) for cell in row])
+    book.save(path := tmp_path / "SimpleTabulation-ICD-11-MMS-fr.xlsx")
+    problems = Problems()
+    tables = find_format(VOCABULARY_FORMATS, path).read(path, options=ReadOptions(lang="fr"), problems=problems)
+    assert (tables.concepts, tables.names, tables.version) == (expected.concepts, expected.names, expected.version)
+    assert problems.count == 0
