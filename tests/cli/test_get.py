@@ -79,7 +79,7 @@ def test_one_that_fails_is_reported_and_costs_no_other(site: Site, run: Run, tmp
     result = run("vocab", "get", "open", "-o", tmp_path / "v")
     assert (result.exit_code, result.stdout) == (1, f"1 concepts, 1 names → {tmp_path / 'v'}\n")
     assert result.stderr.startswith(f"{site.url}/one.obo: the server answered 404 Not Found")
-    assert "1 places in the input were rejected" in result.stderr
+    assert "1 place in the input was rejected" in result.stderr
 
 
 def test_where_nothing_comes_nothing_is_written(site: Site, run: Run, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_broken_documents_are_counted_and_the_others_linked(run: Run, built: Pat
     result = run("link", "--index", built / "index", "--corpus", corpus)
     assert result.exit_code == 1
     assert len(rows(result.stdout)) == 5
-    assert "1 places in the input were rejected" in result.stderr
+    assert "1 place in the input was rejected" in result.stderr
     missing = run("link", "--index", built / "index", "--corpus", corpus.parent / "nothing")
     assert (missing.exit_code, missing.stdout) == (2, "")
 

@@ -197,7 +197,7 @@ def test_rows_have_the_rules_of_their_languages(run: Run, built: Path) -> None:
     ]
     assert result.stderr.splitlines() == [
         "standard input:5: 'deutsch' is no language code, as 'de' and 'pt-BR' are: taken as unknown (kept)",
-        "1 places in the input were mended and kept",
+        "1 place in the input was mended and kept",
     ]
 
 

@@ -16,7 +16,7 @@ def test_rejected_input_is_reported_counted_and_costs_nothing_else(run: Run, tmp
     result = run("vocab", "build", source, "-o", tmp_path / "v")
     assert result.exit_code == 1
     assert f"{source}:2:" in result.stderr
-    assert "1 places in the input were rejected" in result.stderr
+    assert "1 place in the input was rejected" in result.stderr
     assert "3 concepts, 3 names" in result.stdout
 
 

@@ -38,10 +38,14 @@ def reported_problems() -> Problems:
 def finish(problems: Problems) -> None:
     """Print the numbers of rejected and repaired places of the input, and exit with 1 if any was rejected."""
     if problems.repaired:
-        click.echo(f"{problems.repaired:,} places in the input were mended and kept", err=True)
+        click.echo(f"{_places(problems.repaired)} mended and kept", err=True)
     if problems.rejected:
-        click.echo(f"{problems.rejected:,} places in the input were rejected and not used", err=True)
+        click.echo(f"{_places(problems.rejected)} rejected and not used", err=True)
         click.get_current_context().exit(1)
+
+
+def _places(number: int) -> str:
+    return f"{number:,} place{'s' * (number != 1)} in the input {'was' if number == 1 else 'were'}"
 
 
 def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:

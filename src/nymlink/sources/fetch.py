@@ -21,7 +21,7 @@ from nymlink.core.registry import find_format
 from nymlink.core.store.atomic import atomic_file, output_errors
 from nymlink.sources.downloader import NotModifiedError, PartialDownload, ResumingDownloader, RetryPolicy, Stamp
 from nymlink.sources.source import PublishedSource
-from nymlink.vocabulary.mappings import REQUIRED, parse_header
+from nymlink.vocabulary.mappings import is_header
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
 _PATIENCE: Final = 6 * 3600
@@ -148,7 +148,7 @@ def _is_in_format(path: Path, source: PublishedSource) -> bool:
     if source.is_mappings:
         lines = (line for _, line in read_lines(path, Problems()) if line and not line.startswith("#"))
         header = next(lines, "")
-        return set(parse_header(header)) >= set(REQUIRED)
+        return is_header(header)
     try:
         return find_format(VOCABULARY_FORMATS, path).name == source.format
     except InputError:

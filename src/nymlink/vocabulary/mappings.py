@@ -22,7 +22,9 @@ from nymlink.tables.delimited import guess_delimiter, parse_records
 from nymlink.vocabulary.concepts import ReadOptions
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
-REQUIRED: Final = ("subject_id", "predicate_id", "object_id")
+_REQUIRED: Final = ("predicate_id", "object_id")
+_SUBJECTS: Final = ("subject_id", "subject_label")
+"""Columns of which a row has at least one. A literal mapping has the label alone."""
 _JSON: Final = re.compile(
     r'\s*\{(?=.*"(?:mappings|mapping_set_id|subject_id|mapping_set_version)"\s*:)', re.DOTALL
 )
@@ -51,7 +53,7 @@ class Mapping:
     """A mapping between two concepts.
 
     Attributes:
-        subject_id: the first concept.
+        subject_id: the first concept; empty for a literal mapping.
         predicate_id: its relation to the second, as stated (``skos:exactMatch``).
         object_id: the second concept.
         negated: whether the mapping states that the relation does *not* hold (``predicate_modifier`` is ``Not``).
@@ -86,6 +88,13 @@ class Mapping:
         return self._predicate in _XREF
 
     @property
+    def kind_of_name(self) -> str:
+        """Kind that the label of the subject has as a name of the object: ``skos:broadMatch`` → ``"narrow"``."""
+        if self.is_exact:
+            return "exact"
+        return {"broadmatch": "narrow", "narrowmatch": "broad"}.get(self._predicate, "related")
+
+    @property
     def is_reliable(self) -> bool:
         """Whether its confidence is high; if it states none, whether it was not found automatically."""
         if self.confidence is not None:
@@ -104,6 +113,7 @@ class MappingSet:
     Attributes:
         file: the file name (never a full path).
         mappings: the mappings, in the order of the file.
+        literals: literal mappings: their subject is a name without an id, and ``subject_id`` is empty.
         sha256: SHA-256 digest of the file.
         version: the version stated in the file, or ``None``.
         licence: the licence stated in the file, or ``None``.
@@ -112,6 +122,7 @@ class MappingSet:
 
     file: str
     mappings: tuple[Mapping, ...]
+    literals: tuple[Mapping, ...] = ()
     sha256: str = ""
     version: str | None = None
     licence: str | None = None
@@ -124,7 +135,7 @@ class MappingSet:
             "sha256": self.sha256,
             "version": self.version,
             "licence": self.licence,
-            "mappings": len(self.mappings),
+            "mappings": len(self.mappings) + len(self.literals),
         }
 
 
@@ -154,7 +165,8 @@ def read_mappings(
         raise InputError("no usable mapping", path=path)
     return MappingSet(
         file=decoded_name(path),
-        mappings=mappings,
+        mappings=tuple(each for each in mappings if each.subject_id),
+        literals=tuple(each for each in mappings if not each.subject_id),
         sha256=sha256(path),
         version=metadata.get("mapping_set_version"),
         licence=metadata.get("license"),
@@ -180,7 +192,7 @@ def _read_json(path: Path, problems: Problems) -> _Parts:
     def rows() -> Iterator[Row]:
         for mapping in mappings:
             values = {key: str(value) for key, value in mapping.items()} if isinstance(mapping, dict) else {}
-            missing = next((column for column in REQUIRED if not values.get(column)), None)
+            missing = next((column for column in _REQUIRED if not values.get(column)), None)
             if missing is None:
                 yield Row(None, values)
             else:
@@ -207,13 +219,21 @@ def _read_table(path: Path, problems: Problems) -> _Parts:
             header = line
             break
     headers = parse_header(header)
-    if not set(headers) >= set(REQUIRED):
-        raise InputError(f"not an SSSOM table: its header must have the columns {', '.join(REQUIRED)}", path=path)
+    if not is_header(header):
+        raise InputError(
+            f"not an SSSOM table: its header must have the columns subject_id, {', '.join(_REQUIRED)}", path=path
+        )
     delimiter = guess_delimiter(header)
     rows = header_rows(
-        lines, headers, delimiter=delimiter, required=REQUIRED, path=path, problems=problems, may_be_short=True
+        lines, headers, delimiter=delimiter, required=_REQUIRED, path=path, problems=problems, may_be_short=True
     )
     return metadata, read_curie_map(comments), rows
+
+
+def is_header(line: str) -> bool:
+    """Whether a line is the header of an SSSOM table."""
+    headers = set(parse_header(line))
+    return headers.issuperset(_REQUIRED) and not headers.isdisjoint(_SUBJECTS)
 
 
 def parse_header(line: str) -> list[str]:
@@ -225,8 +245,11 @@ def _mappings(rows: Iterator[Row], path: Path, prefixes: Prefixes, problems: Pro
     for row in rows:
         if _NO_TERM in (row.get("subject_id"), row.get("object_id")):
             continue
+        if not any(map(row.get, _SUBJECTS)):
+            problems.reject(path, row.line, "subject_id and subject_label are blank")
+            continue
         yield Mapping(
-            subject_id=prefixes.read(row.get("subject_id")),
+            subject_id=prefixes.read(subject) if (subject := row.get("subject_id")) else "",
             predicate_id=row.get("predicate_id"),
             object_id=prefixes.read(row.get("object_id")),
             negated=row.get("predicate_modifier").lower() == "not",

@@ -9,6 +9,7 @@ import pytest
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
 from nymlink.vocabulary.concepts import ReadOptions
+from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.tables.sssom import FORMAT
 from nymlink.vocabulary.tables import Tables
@@ -82,3 +83,31 @@ def test_published_mappings_are_vocabularies(data: Path, file: str, concepts: in
     tables = read(path, problems)
     assert problems.first == []
     assert (len(tables.concepts), len(tables.names)) == (concepts, names)
+
+
+LITERALS = """\
+#curie_map:
+#  MONDO: http://purl.obolibrary.org/obo/MONDO_
+subject_label\tsubject_type\tpredicate_id\tpredicate_modifier\tobject_id\tobject_label
+heart attack\trdfs literal\tskos:exactMatch\t\tMONDO:0005068\tmyocardial infarction
+silent MI\trdfs literal\tskos:broadMatch\t\tMONDO:0005068\tmyocardial infarction
+stroke\trdfs literal\tskos:exactMatch\tNot\tMONDO:0005068\tmyocardial infarction
+\trdfs literal\tskos:exactMatch\t\tMONDO:0005068\t
+"""
+
+
+def test_literals_are_names_of_their_objects(tmp_path: Path) -> None:
+    path = tmp_path / "m.tsv"
+    path.write_text(LITERALS, encoding="utf-8")
+    assert find_format(VOCABULARY_FORMATS, path).name == "sssom"
+    problems = Problems()
+    tables = read(path, problems)
+    assert tables.concepts["id"].to_pylist() == ["MONDO:0005068"]
+    assert [(row["text"], row["kind"]) for row in tables.names.to_pylist()] == [
+        ("myocardial infarction", "preferred"),
+        ("heart attack", "exact"),
+        ("silent MI", "narrow"),
+    ]
+    assert [problem.line for problem in problems.first] == [7]
+    mappings = read_mappings(path)
+    assert (len(mappings.mappings), len(mappings.literals)) == (0, 3)

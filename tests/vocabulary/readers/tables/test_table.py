@@ -480,3 +480,17 @@ def test_a_translated_ontology_with_quoted_cells_of_many_lines(data: Path) -> No
     # Its definitions are no names: their predicate is no kind of name, and each is reported.
     assert problems.rejected == 0
     assert problems.repaired == sum(row["predicate"] == "IAO:0000115" for row in rows)
+
+
+def test_columns_of_a_table_without_header_are_proposed_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "terms.csv"
+    path.write_text("A:1,gout,podagra\nA:2,asthma,\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"the number of its column.*--map-column id=1 --map-column name=2`"):
+        read_vocabulary(path)
+
+
+def test_a_list_of_names_is_told_from_a_vocabulary(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("gout\nheart attack\n", encoding="utf-8")
+    with pytest.raises(InputError, match="a list of names without ids"):
+        read_vocabulary(path)

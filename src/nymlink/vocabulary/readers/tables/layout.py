@@ -145,8 +145,8 @@ def check_layout(
         raise InputError(
             f"no header is known for the {' or the '.join(layout.missing)}; the file has: "
             f"{list_headers(layout.headers)}. Name "
-            f"its header, for example `nymlink vocab build {shlex.quote(path.name)} -o FOLDER "
-            f"{' '.join(propose(layout, rows))}`",
+            f"{'the number of its column' if _is_data(layout, rows) else 'its header'}, for example "
+            f"`nymlink vocab build {shlex.quote(path.name)} -o FOLDER {' '.join(propose(layout, rows))}`",
             path=path,
             line=line,
         )
@@ -161,11 +161,14 @@ _LONGEST: Final = 60
 def propose(layout: Layout, rows: Sequence[Sequence[str]]) -> list[str]:
     """Write the options that map missing columns to those whose content is likeliest, else the first ones.
 
+    Columns of a table without a header are proposed by their numbers.
+
     Args:
         layout: the layout.
         rows: the first rows of the table.
     """
     taken = {column.place for column in layout.columns}
+    is_data = _is_data(layout, rows)
     options = []
     for role in layout.missing:
         free = [
@@ -176,9 +179,22 @@ def propose(layout: Layout, rows: Sequence[Sequence[str]]) -> list[str]:
         score = id_score if role == "id" else name_score
         place = max(free, key=lambda place: score(column_values(rows, place)), default=None)
         taken.add(-1 if place is None else place)
-        header = "…" if place is None else layout.headers[place]
+        header = "…" if place is None else str(place + 1) if is_data else layout.headers[place]
         options.append(f"--map-column {shlex.quote(f'{role}={header}')}")
     return options
+
+
+def _is_data(layout: Layout, rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the header of a column of ids is itself an id, in the form of the others."""
+    return any(
+        id_score([header]) == id_score(values) > 0 and any(_form(header) == _form(value) for value in values)
+        for place, header in enumerate(layout.headers)
+        for values in (column_values(rows, place),)
+    )
+
+
+def _form(text: str) -> str:
+    return re.sub("[A-Za-z]", "a", re.sub("[0-9]", "0", text))
 
 
 def without_row_numbers(layout: Layout, rows: Sequence[Sequence[str]]) -> Layout:

@@ -12,7 +12,7 @@ from typing import Final
 from nymlink.core.problems import Problems
 from nymlink.core.registry import Format
 from nymlink.vocabulary.concepts import ReadOptions
-from nymlink.vocabulary.mappings import REQUIRED, is_json, parse_header, read_mappings
+from nymlink.vocabulary.mappings import is_header, is_json, read_mappings
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables
@@ -26,11 +26,14 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
     if not header:
         # If the metadata is longer than the head, the header is not in it.
         return any(line.lstrip("# ").startswith(("curie_map:", "mapping_set_id:")) for line in lines)
-    return set(parse_header(header)) >= set(REQUIRED)
+    return is_header(header)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read concepts: their first label is the preferred name, exact mappings and cross-references are xrefs."""
+    """Read concepts: their first label is the preferred name, exact mappings and cross-references are xrefs.
+
+    The subject of a literal mapping is a name of its object.
+    """
     mapping_set = read_mappings(path, options=options, problems=problems)
     languages = LanguageFilter(options)
     builder = TableBuilder()
@@ -47,6 +50,14 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
                 kind = "exact" if concept_id in with_preferred else "preferred"
                 builder.name(concept_id, label, lang=languages.default, kind=kind)
                 with_preferred.add(concept_id)
+    for literal in mapping_set.literals:
+        builder.concept(literal.object_id)
+        if languages.wants(languages.default) and not literal.negated:
+            name, label = literal.subject_label, literal.object_label
+            if label and literal.object_id not in with_preferred:
+                builder.name(literal.object_id, label, lang=languages.default, kind="preferred")
+                with_preferred.add(literal.object_id)
+            builder.name(literal.object_id, name, lang=languages.default, kind=literal.kind_of_name)
     return builder.build()
 
 

@@ -51,6 +51,8 @@ _SINGLE: Final = frozenset({"id", "name", "lang", "kind", "definition", "obsolet
 """Columns with one value a cell."""
 _LOOKED_AT: Final = 100
 """Rows by whose content columns are told."""
+_LONGEST_NAME: Final = 200
+"""Characters of a line that may be a name."""
 _UNCLEAR_KIND: Final = "related"
 _KINDS_BY_WORD: Final = {kind: kind for kind in KINDS} | {
     "": "exact",
@@ -242,6 +244,11 @@ def describe_table(head: str) -> str | None:
                 f"this looks like a table of {len(headers)} columns ({list_headers(headers)}): say by header or "
                 f"by number which column holds the ids and which the names, for example {options}"
             )
+    if len(lines) > 1 and max(map(len, lines)) <= _LONGEST_NAME:
+        return (
+            "this looks like a list of names without ids: write the id of its concept before each name, in a "
+            "table with the headers id and name"
+        )
     return None
 
 
