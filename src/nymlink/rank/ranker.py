@@ -221,7 +221,7 @@ class Ranking:
         if self.ranker is None:
             return ()
         [(retrieved, described)] = self.describe([question])
-        order = _order(described, self.ranker.scores(described))[0, :2]
+        order = order_of(described, self.ranker.scores(described))[0, :2]
         if not retrieved.valid[0, order].all() or len(order) < 2:
             return ()
         first, second = described[0, order]
@@ -254,12 +254,16 @@ def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
         described: float32 (Q, K, F): the features of the candidates.
         scores: float32 (Q, K): minus infinity at places without a candidate.
     """
-    order = _order(described, scores)
+    order = order_of(described, scores)
     return RankedMatches(matches.reordered(order), np.take_along_axis(softmax(scores), order, 1))
 
 
-def _order(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
-    """Compute the order of :func:`rank`.
+def order_of(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
+    """Order the candidates of questions: those that :meth:`Ranking.match` always puts first, then by score.
+
+    Args:
+        described: float32 (Q, K, F): the features of the candidates.
+        scores: float32 (Q, K): minus infinity at places without a candidate.
 
     Returns:
         int64 (Q, K): element k is the former place of the candidate that is now at place k.
