@@ -1,6 +1,6 @@
 """Make nymlink-nano, a student of nymlink-mini with one layer of width 256.
 
-    python recipes/nymlink_nano.py FOLDER [--data DATA] [--names N] [--steps N]
+    python recipes/nymlink_nano.py FOLDER [--data DATA] [--names N] [--steps N] [--ship]
 
 Everything is kept in FOLDER: the texts, the teacher's vectors (made block by block, so that an interrupted run
 continues), the training, and the encoder with its float weights, ``FOLDER/nymlink-nano``. The texts are names of
@@ -9,8 +9,9 @@ open vocabularies, English words, and pieces of sentences of CRAFT.
 The student has a smaller width than the teacher. It learns the teacher's vectors on their 256 strongest axes. A
 tenth of the texts of a step gets a slip of a letter; its target stays the vector of the text without the slip.
 
-The settings have not been run to their end, and no encoder of this name ships. Needs ``nymlink[train]``. Run it
-alone: beside other work, torch's threads wait for each other.
+With --ship, its int8 form is written into the package; then run ``recipes/ranker.py --encoder nymlink-nano`` and
+``recipes/calibration.py --encoder nymlink-nano``. Needs ``nymlink[train]``; an hour and a half on one core. Beside
+other work, run it on one core (``OMP_NUM_THREADS=1``): torch's threads wait for each other.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.core.terminal import track
 from nymlink.core.toml_settings import about
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI, WEIGHTS, model_folder
+from nymlink.encode.model.folder import MINI, NANO, NANO_FOLDER, WEIGHTS, model_folder
 from nymlink.encode.model.tokenizer import special_tokens
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.text.normalise import normalise
@@ -46,9 +47,9 @@ from nymlink.train.engine.optimiser import Precision
 from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
 from nymlink.vocabulary.read import read_vocabulary
 from recipes.mixture import TABLES
+from recipes.nymlink_mini import ship
 from recipes.xl_mini.distil import DistilSettings, DistilTask, optimiser
 
-NANO: Final = "nymlink-nano"
 WIDTH: Final = 256
 LONGEST: Final = 32
 """Tokens of a name; more are cut."""
@@ -91,6 +92,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the data")
     parser.add_argument("--names", type=int, default=420_000, help="most texts")
     parser.add_argument("--steps", type=int, default=3000, help="steps of the training")
+    parser.add_argument("--ship", action="store_true", help="write the int8 form into the package")
     arguments = parser.parse_args()
     folder: Path = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,6 +111,8 @@ def main() -> None:
     )  # fmt: skip
     distil(settings, learned, targets)
     TorchModel.load(folder / "trained").save(folder / NANO)
+    if arguments.ship:
+        ship(folder / NANO, arguments.data, NANO_FOLDER)
 
 
 def texts(data: Path, most: int) -> list[str]:

@@ -27,6 +27,12 @@ MINI: Final = "nymlink-mini"
 FOLDER: Final = Path(__file__).parents[2] / "models" / MINI
 """The folder of the default encoder. It is an entry of ``nymlink.encoders``."""
 
+NANO: Final = "nymlink-nano"
+"""Name of the fast encoder: a student of the default one, with one layer of width 256."""
+
+NANO_FOLDER: Final = FOLDER.with_name(NANO)
+"""The folder of the fast encoder."""
+
 
 ENCODERS: Final[Registry[Path]] = Registry("nymlink.encoders", noun="encoder")
 
