@@ -50,7 +50,7 @@ USES: Final = {
     "frame": _FRAME.format("pandas"),
     "polars": _FRAME.format("polars"),
     "xlsx": f"{_LINK} --format xlsx -o links.xlsx && nymlink link links.xlsx --column mention --index index",
-    "ray": "nymlink bulk link names.csv --column name --index index -o job",
+    "ray": "nymlink bulk link names.csv --column name --index index -o job --address local",
     "spacy": "python -c \"import spacy; spacy.blank('en').add_pipe('nymlink', config={'index': 'index'})\"",
     "plot": "nymlink vocab build diseases.obo -o vocab && "
     "nymlink plot space vocab --encoder nymlink-mini --concepts 3 -o names.png",
