@@ -110,7 +110,7 @@ def test_a_table_that_has_grown_is_linked_where_it_is_new(
     with table.open("a", encoding="utf-8") as file:
         file.write("5,heart attack\n")
     done = run("bulk", "link", table, *arguments, "-o", tmp_path / "out")
-    assert "\n1 of the rows are new\n2 of 3 shards were done before\n" in done.stdout, done.output
+    assert "\n1 new row\n2 of 3 shards were done before\n" in done.stdout, done.output
     assert [row["row"] for row in files.output(tmp_path / "out")] == [2, 3, 4, 5, 6]
 
 

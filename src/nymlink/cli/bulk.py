@@ -154,7 +154,7 @@ def describe(report: JobReport, unit: str, output: Path) -> str:
         f"{counts.nil:,} NIL → {output / PARTS}"
     ]
     if report.new_rows:
-        lines.append(f"{report.new_rows:,} of the rows are new")
+        lines.append(f"{report.new_rows:,} new row{'s' * (report.new_rows > 1)}")
     if report.done_before:
         lines.append(f"{report.done_before:,} of {report.shards:,} shards were done before")
     if report.workers:
