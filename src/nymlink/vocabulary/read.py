@@ -90,6 +90,17 @@ def read_vocabulary(
     return Vocabulary.of(*parts, settings=options.to_dict())
 
 
+def added_ids(vocabulary: Vocabulary) -> dict[str, list[str]]:
+    """Return the ids that are only in a later source of a vocabulary: name of the source → its new ids."""
+    concepts = vocabulary.columns.concepts
+    labels = concepts["source"].cast(pa.string())
+    found = {
+        source.name: concepts["id"].filter(pc.equal(labels, source.name)).to_pylist()
+        for source in vocabulary.sources[1:]
+    }
+    return {name: ids for name, ids in found.items() if ids}
+
+
 def open_vocabulary(
     path: str | Path, *, options: ReadOptions | None = None, problems: Problems | None = None
 ) -> Vocabulary:
