@@ -52,6 +52,12 @@ def read_vocabulary(
         InputError: no source is given, one cannot be read or holds no concept, no name is in the requested
             languages, or an option applies to none of the formats.
         UnknownNameError: there is no format of that name.
+
+    Example:
+        >>> from nymlink import read_vocabulary
+        >>> vocabulary = read_vocabulary("diseases.obo")
+        >>> len(vocabulary), vocabulary.name_count
+        (61, 153)
     """
     options = options or ReadOptions()
     problems = problems if problems is not None else Problems()
