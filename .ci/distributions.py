@@ -1,11 +1,12 @@
 """Build wheels and sdists, look into them, list what they bring, and install them.
 
-    python .ci/distributions.py [--python PYTHON ...] [--extras] [--json FILE]
+    python .ci/distributions.py [--python PYTHON ...] [--extras] [--lowest] [--json FILE]
 
 Writes to dist/ the distributions of nymlink and nymlink-xl-mini, and bills of materials (CycloneDX) of what was
 installed. Each installation is a virtual environment of its own, made from the wheels alone. It passes with
-`pip check`, an import under `-W error`, `nymlink --help` and a use of what its extra brings. The exit status is 1
-where something is wrong.
+`pip check`, an import under `-W error`, `nymlink --help` and a use of what its extra brings. With --lowest, each
+package that pyproject.toml names has the lowest version that it allows. The exit status is 1 where something is
+wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from benchmarks.common import report
 
@@ -50,7 +55,7 @@ USES: Final = {
     "frame": _FRAME.format("pandas"),
     "polars": _FRAME.format("polars"),
     "xlsx": f"{_LINK} --format xlsx -o links.xlsx && nymlink link links.xlsx --column mention --index index",
-    "ray": "nymlink bulk link names.csv --column name --index index -o job",
+    "ray": "nymlink bulk link names.csv --column name --index index -o job --address local",
     "spacy": "python -c \"import spacy; spacy.blank('en').add_pipe('nymlink', config={'index': 'index'})\"",
     "plot": "nymlink vocab build diseases.obo -o vocab && "
     "nymlink plot space vocab --encoder nymlink-mini --concepts 3 -o names.png",
@@ -86,13 +91,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", action="append", help="a Python to install with; without it this one")
     parser.add_argument("--extras", action="store_true", help="install each extra, too")
+    parser.add_argument("--lowest", action="store_true", help="install the lowest versions")
     parser.add_argument("--json", type=Path, help="file to write")
     options = parser.parse_args()
     wrong = build()
     extras = list(USES) if options.extras else ["", "xl"]
     tries = [(python, extra) for python in options.python or [sys.executable] for extra in extras]
     with ThreadPoolExecutor(2) as pool:
-        installs = list(pool.map(lambda one: install(*one), tries))
+        installs = list(pool.map(lambda one: install(*one, lowest=options.lowest), tries))
     rows = [[one.python, one.extra or "–", *map(str, one[2:5]), one.failed or "passes"] for one in installs]
     print(report.table(["Python", "extra", "packages", "MB", "seconds", "result"], rows))
     if options.json is not None:
@@ -159,7 +165,17 @@ def _of_sdist(path: Path) -> set[str]:
     return names - {"PKG-INFO", ".gitignore"}
 
 
-def install(python: str, extra: str) -> Install:
+def lowest_versions(project: dict[str, Any], extra: str = "") -> dict[str, str]:
+    """Return the lowest version of each package that the core and an extra name: package → version."""
+    wanted = map(Requirement, [*project["dependencies"], *project["optional-dependencies"].get(extra, ())])
+    bounds = {
+        canonicalize_name(each.name): [part.version for part in each.specifier if part.operator == ">="]
+        for each in wanted
+    }
+    return {name: max(found, key=Version) for name, found in bounds.items() if found}
+
+
+def install(python: str, extra: str, *, lowest: bool) -> Install:
     """Install the wheels with an extra into an environment of its own, and use them."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -181,6 +197,11 @@ def install(python: str, extra: str) -> Install:
             shown = command if isinstance(command, str) else " ".join(command[3:])
             return f"{shown}: {said[-1]}" if done.returncode else ""
 
+        if lowest:
+            project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+            lines = "".join(f"{name}=={version}\n" for name, version in lowest_versions(project, extra).items())
+            (place / "lowest.txt").write_text(lines, encoding="utf-8")
+            wanted += ["--constraint", str(place / "lowest.txt")]
         started = time.monotonic()
         failed = (failure([*pip, "install", TORCH]) if extra == "train" else "") or failure(
             [*pip, "install", *wanted]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -119,18 +120,24 @@ def test_commands_that_need_more_say_what_to_install(tmp_path: Path) -> None:
         assert "pip install 'nymlink[" in done.stderr, (words, done.stderr)
 
 
-def test_linking_needs_no_extra(tmp_path: Path) -> None:
+def test_linking_and_rankers_need_no_extra(tmp_path: Path) -> None:
+    for name in ("diseases.obo", "train.PubTator.txt", "dev.PubTator.txt"):
+        shutil.copy(ROOT / "examples" / name, tmp_path)
     (tmp_path / "t.tsv").write_text("id\tname\nX:1\theart attack\nX:2\tstroke\n", encoding="utf-8")
     script = (
         "import os\nos.chdir(sys.argv.pop(1))\n"
         "from click.testing import CliRunner\nfrom nymlink.cli import nymlink\n"
         "for words in (['vocab', 'build', 't.tsv', '-o', 'v'], ['index', 'build', 'v', '-o', 'i'],\n"
         "              ['link', '--index', 'i', 'heart atack'],\n"
-        "              ['annotate', '--index', 'i', '--text', 'A stroke.']):\n"
+        "              ['annotate', '--index', 'i', '--text', 'A stroke.'],\n"
+        "              ['index', 'build', 'diseases.obo', '-o', 'd', '--encoder', 'none'],\n"
+        "              ['train', 'rank', 'd', '--corpus', 'train.PubTator.txt', '--corpus', 'dev.PubTator.txt',\n"
+        "               '--trees', '5']):\n"
         "    result = CliRunner().invoke(nymlink, words)\n"
         "    assert result.exit_code == 0, (words, result.output, result.exception)\n"
-        "print(result.stdout)\n"
+        "    print(result.stdout)\n"
     )
     done = run_plain(script, str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "X:2" in done.stdout
+    assert "first right" in done.stdout

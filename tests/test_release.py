@@ -51,6 +51,26 @@ def test_notes_citation_and_package_have_one_version(project: dict[str, Any]) ->
     assert set(re.findall(r"^## (\w+)", notes, re.MULTILINE)) <= {"Unreleased", "0"}
 
 
+def test_the_page_of_the_package_index_links_to_no_file() -> None:
+    parsed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    hook = parsed["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(([^)]+)\)", page)
+    assert len(linked) > 20
+    for each in hook["substitutions"]:
+        page, changed = re.subn(each["pattern"], each["replacement"], page)
+        assert changed, each
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", page) if not link.startswith("https://")] == []
+    assert "## Privacy" in page
+    assert "More results, and their caveats: evidence." in page
+
+
+def test_lower_bounds_are_versions_that_can_be_tried(project: dict[str, Any]) -> None:
+    pins = script("distributions").lowest_versions(project)
+    assert pins["numpy"] == "2"
+    assert {canonicalize_name(Requirement(each).name) for each in project["dependencies"]} <= set(pins)
+
+
 def test_what_users_install_has_upper_bounds(project: dict[str, Any]) -> None:
     extras = {
         name: some for name, some in project["optional-dependencies"].items() if name not in ("docs", "bench")

@@ -21,7 +21,7 @@ KNOWS = {
     "encode": "core tables text vocabulary",
     "index": "core tables text vocabulary encode",
     "rank": "core tables text vocabulary encode index",
-    "linking": "core tables corpus text vocabulary encode index rank",
+    "linking": "core jobs tables corpus text vocabulary encode index rank",
     "rerank": "core tables corpus text vocabulary encode index rank linking",
     "annotation": "core jobs tables corpus text vocabulary encode index linking",
     "evaluation": "core tables corpus text vocabulary encode index rank linking rerank annotation",

@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,28 @@ def test_a_job_that_is_killed_again_and_again_ends_with_the_same_bytes(texts: Pa
     assert damage == []
 
 
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Turns texts round, and notes them."""
+
+    done: list[str]
+
+    command, column, unit, folders = "reverse", "text", "texts", ()
+
+    def open(self) -> Any:
+        return _Counted(self.done)
+
+
+class _Counted:
+    def __init__(self, done: list[str]) -> None:
+        self._done, self._work = done, Reversing().open()
+        self.schema, self.identity = self._work.schema, self._work.identity
+
+    def answers(self, rows: Any) -> Any:
+        self._done += [row.text.strip() for row in rows]
+        return self._work.answers(rows)
+
+
 class EndedError(BaseException):
     """In place of a kill."""
 
@@ -250,12 +273,12 @@ def test_another_job_is_refused_unless_it_is_to_be_replaced(texts: Path, index: 
     output = tmp_path / "out"
     run(texts, output, shard_rows=10)
     before = files.content(output)
-    with pytest.raises(InputError, match=r"differs in its rows of a part, input: .*--restart"):
+    with pytest.raises(InputError, match=r"differs in its rows of a part: .*--restart"):
         run(texts, output, shard_rows=11)
     with pytest.raises(InputError, match="differs in its command, "):
         run(texts, output, AnnotateTask(index=index), shard_rows=10)
     texts.write_bytes(files.jsonl([*TEXTS[:-1], ("29", "changed")]))
-    with pytest.raises(InputError, match="differs in its input: choose"):
+    with pytest.raises(InputError, match=r"differs in its input \(.*texts.jsonl, row 21\): choose"):
         run(texts, output, shard_rows=10)
     assert files.content(output) == before
     run(texts, output, shard_rows=15, restart=True)
@@ -263,6 +286,127 @@ def test_another_job_is_refused_unless_it_is_to_be_replaced(texts: Path, index: 
         "part-000000.parquet",
         "part-000001.parquet",
     ]
+
+
+GROWTHS: dict[str, dict[str, list[int]]] = {
+    "rows at the end": {"b": [0, 25], "d": [30, 40]},
+    "a file between": {"b": [0, 25], "c": [50, 58], "d": [30, 40]},
+    "files before and behind": {"a": [60, 71], "b": [0, 25], "d": [30, 40], "e": [72, 75]},
+    "rows of the first file": {"b": [0, 29], "d": [30, 40]},
+}
+"""Files with numbers of texts, in place of texts 0 to 24 in b and 30 to 36 in d."""
+
+
+@pytest.mark.parametrize("growth", GROWTHS)
+@pytest.mark.parametrize("format", ["jsonl", "table", "pubtator"])
+def test_a_job_whose_input_has_grown_does_only_what_is_new(growth: str, format: str, tmp_path: Path) -> None:
+    write = {"jsonl": files.jsonl, "table": files.delimited, "pubtator": files.pubtator}[format]
+    before: dict[str, list[int]] = {"b": [0, 25], "d": [30, 37]}
+    grown, done = tmp_path / "input", []
+
+    def put(ranges: dict[str, list[int]]) -> None:
+        grown.mkdir(exist_ok=True)
+        for name, (start, stop) in ranges.items():
+            (grown / name).write_bytes(write([(str(each), f"text {each}") for each in range(start, stop)]))
+
+    put(before)
+    run(grown, tmp_path / "out", shard_rows=5)
+    put(GROWTHS[growth])
+    task = Counting(done)
+    report = run(grown, tmp_path / "out", task, shard_rows=5)
+    texts = [each for start, stop in GROWTHS[growth].values() for each in range(start, stop)]
+    old = [each for start, stop in before.values() for each in range(start, stop)]
+    assert (report.counts.rows, report.new_rows) == (len(texts), len(texts) - len(old))
+    # Of the old rows only those of a last part that was short are linked again.
+    again = {int(text.removeprefix("text ")) for text in done} & set(old)
+    assert again <= {35, 36}
+    assert {f"text {each}" for each in set(texts) - set(old)} <= set(done)
+    run(grown, tmp_path / "whole", shard_rows=5)
+    assert files.content(tmp_path / "out") == files.content(tmp_path / "whole")
+    assert run(grown, tmp_path / "out", shard_rows=5).workers == ()
+
+
+def test_a_grown_job_that_ends_before_any_change_of_its_folder_goes_on(tmp_path: Path) -> None:
+    first, last = tmp_path / "input" / "a.jsonl", tmp_path / "input" / "c.jsonl"
+    last.parent.mkdir()
+    last.write_bytes(files.jsonl(TEXTS[20:]))
+    run(last.parent, tmp_path / "before", shard_rows=5)
+    first.write_bytes(files.jsonl(TEXTS[:7]))
+    run(last.parent, tmp_path / "whole", shard_rows=5)
+    output, left = tmp_path / "out", [0]
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        changed = event in ("open", "os.rename", "os.remove", "os.mkdir")
+        if left[0] and changed and re.match(f"{re.escape(str(output))}(?!.*[.]lock$)", str(arguments[0])):
+            left[0] -= 1
+            if not left[0]:
+                raise EndedError
+
+    sys.addaudithook(watch)
+    ended, number = True, 0
+    while ended:
+        shutil.rmtree(output, ignore_errors=True)
+        shutil.copytree(tmp_path / "before", output)
+        number += 1
+        left[0] = number
+        try:
+            run(last.parent, output, shard_rows=5)
+            ended = False
+        except EndedError:
+            left[0] = 0
+            run(last.parent, output, shard_rows=5)
+        left[0] = 0
+        assert files.content(output) == files.content(tmp_path / "whole")
+    assert number > 20
+
+
+@pytest.mark.parametrize("change", ["a row", "a header", "fewer rows", "no file", "Parquet"])
+def test_input_that_lacks_what_it_had_is_refused(change: str, tmp_path: Path) -> None:
+    table, other = tmp_path / "input" / "a", tmp_path / "input" / "b"
+    table.parent.mkdir()
+    write = files.parquet if change == "Parquet" else files.delimited
+    table.write_bytes(write(TEXTS[:8]))
+    other.write_bytes(files.jsonl(TEXTS[8:]))
+    run(table.parent, tmp_path / "out", shard_rows=5)
+    before = files.content(tmp_path / "out")
+    if change == "a row":
+        table.write_bytes(files.delimited([*TEXTS[:7], ("7", "texts"), *TEXTS[:3]]))
+    if change == "a header":
+        table.write_bytes(table.read_bytes().replace(b"id,text", b"ix,text"))
+    if change == "fewer rows":
+        table.write_bytes(files.delimited(TEXTS[:7]))
+    if change == "no file":
+        table.unlink()
+    if change == "Parquet":
+        table.write_bytes(files.parquet([*TEXTS[:8], *TEXTS[:3]]))
+    with pytest.raises(InputError, match=r"differs in its input \(.*input.a, row \d\): choose .*--restart"):
+        run(table.parent, tmp_path / "out", shard_rows=5)
+    assert files.content(tmp_path / "out") == before
+
+
+def test_processes_of_this_machine_write_what_one_writes(texts: Path, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    run(texts, tmp_path / "whole", shard_rows=4)
+    task = Reversing(seconds=0.1, pids=str(pids))
+    report = run_job([texts], tmp_path / "out", task, workers=2, shard_rows=4)
+    assert files.content(tmp_path / "out") == files.content(tmp_path / "whole")
+    assert len(report.workers) == 2
+    threads = {path.read_text(encoding="utf-8") for path in pids.iterdir() if path.name != str(os.getpid())}
+    assert threads == {"1"}
+
+
+def test_a_row_that_ends_its_process_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nymlink.jobs.processes.TRIES", 1)
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(files.jsonl([*TEXTS[:5], ("x", "die"), *TEXTS[5:10]]))
+    with pytest.raises(NymlinkError, match=r"the worker of shard 2 \(.*texts.jsonl, row 5\) ended early 1 times"):
+        run_job([path], tmp_path / "out", Reversing(), workers=1, shard_rows=2)
+
+
+def test_a_share_of_a_gpu_needs_ray(texts: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="give an address"):
+        run_job([texts], tmp_path / "out", Reversing(), gpus=1)
 
 
 def test_input_that_changes_under_a_job_is_said(

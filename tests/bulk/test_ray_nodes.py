@@ -71,11 +71,11 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "ray.data", None)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'nymlink\[ray\]'"):
-        RayEngine(workers=None, address=None, gpus=0)
+        RayEngine(workers=None, address="local", gpus=0)
 
 
 @pytest.mark.parametrize("arguments", [{"workers": -1, "gpus": 0}, {"workers": 1, "gpus": -0.5}])
 def test_numbers_that_make_no_sense_are_refused(arguments: dict[str, int]) -> None:
     pytest.importorskip("ray")
     with pytest.raises(InputError):
-        RayEngine(address=None, **arguments)
+        RayEngine(address="local", **arguments)

@@ -131,7 +131,7 @@ def test_fusion_is_chosen_and_fitted(run: Run, dense: Path, corpus: Path, tmp_pa
     assert compared == f"232 weightings compared on 3 mentions → {index}"
     fitted = json.loads((index / "manifest.json").read_text(encoding="utf-8"))["settings"]["fusion"]["weights"]
     assert sum(fitted.values()) == pytest.approx(1)
-    run("evaluate", "--index", index, "--corpus", corpus, "--output", tmp_path / "run.json")
+    run("evaluate", "--index", index, "--corpus", corpus, "--json", tmp_path / "run.json")
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["acc@1"] == pytest.approx(2 / 3)
     assert run("index", "set", index, "--fusion", "reciprocal-rank").exit_code == 0
     assert "search    dense, weight 0.333" in run("index", "info", index).stdout
@@ -144,7 +144,7 @@ def test_fusion_is_chosen_and_fitted(run: Run, dense: Path, corpus: Path, tmp_pa
 def test_an_augmented_dictionary_is_searched_densely_too(
     run: Run, dense: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    options = ("--corpus", corpus, "--augment", corpus, "--output", tmp_path / "run.json")
+    options = ("--corpus", corpus, "--augment", corpus, "--json", tmp_path / "run.json")
     result = run("evaluate", "--index", dense, *options)
     assert result.exit_code == 0, result.stderr
     found = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))

@@ -29,7 +29,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_the_figures_reach_the_report_and_the_json_file(
     run: Run, built: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--output", tmp_path / "run.json")
+    result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--json", tmp_path / "run.json")
     assert result.exit_code == 0, result.stderr
     figures = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert figures["n"] == 4
@@ -44,7 +44,7 @@ def test_the_figures_reach_the_report_and_the_json_file(
 def test_mentions_the_dictionary_cannot_know_can_be_left_out(
     run: Run, built: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    arguments = ("--index", built / "index", "--corpus", corpus, "--output", tmp_path / "run.json")
+    arguments = ("--index", built / "index", "--corpus", corpus, "--json", tmp_path / "run.json")
     assert run("evaluate", *arguments, "--drop-unknown").exit_code == 0
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["n"] == 3
 
@@ -74,8 +74,8 @@ def test_what_is_no_language_is_refused(run: Run, built: Path, corpus: Path, com
 def test_two_runs_are_compared(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
     bare, augmented = tmp_path / "bare.json", tmp_path / "augmented.json"
     arguments = ("evaluate", "--index", built / "index", "--corpus", corpus)
-    run(*arguments, "--output", bare)
-    result = run(*arguments, "--augment", corpus, "--output", augmented, "--compare", bare)
+    run(*arguments, "--json", bare)
+    result = run(*arguments, "--augment", corpus, "--json", augmented, "--compare", bare)
     assert result.exit_code == 0, result.stderr
     assert json.loads(augmented.read_text(encoding="utf-8"))["acc@1"] == 0.75
     assert "acc@1 against" in result.stdout
@@ -92,7 +92,7 @@ def test_every_mistake_is_written(run: Run, built: Path, corpus: Path, tmp_path:
 
 
 def test_nothing_is_lost_where_nobody_reads_the_report(built: Path, corpus: Path, tmp_path: Path) -> None:
-    outputs = ("--output", tmp_path / "run.json", "--errors", tmp_path / "errors.tsv")
+    outputs = ("--json", tmp_path / "run.json", "--errors", tmp_path / "errors.tsv")
     arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, *outputs)
     read, write = os.pipe()
     os.close(read)
@@ -109,22 +109,22 @@ def test_no_output_replaces_another_or_what_is_read(run: Run, built: Path, corpu
     table.write_text("mention\tconcept_id\nheart attack\tX:1\n", encoding="utf-8")
     run_file = tmp_path / "run.json"
     common = ("evaluate", "--index", built / "index", "--corpus")
-    assert run(*common, corpus, "--output", run_file).exit_code == 0
+    assert run(*common, corpus, "--json", run_file).exit_code == 0
     kept = {path: path.read_bytes() for path in (table, run_file)}
     (tmp_path / "linked.tsv").symlink_to(table)
     for arguments, said in (
-        ((corpus, "--output", tmp_path / "same", "--errors", tmp_path / "same"), "would be written twice"),
+        ((corpus, "--json", tmp_path / "same", "--errors", tmp_path / "same"), "would be written twice"),
         ((table, "--errors", table), "is an input and would be overwritten"),
         ((table, "--errors", tmp_path / "linked.tsv"), "is an input and would be overwritten"),
         ((corpus, "--training", table, "--errors", table), "is an input and would be overwritten"),
         ((corpus, "--augment", table, "--errors", table), "is an input and would be overwritten"),
-        ((corpus, "--compare", run_file, "--output", run_file), "is an input and would be overwritten"),
+        ((corpus, "--compare", run_file, "--json", run_file), "is an input and would be overwritten"),
     ):
         result = run(*common, *arguments)
         assert (result.exit_code, said in result.stderr) == (2, True), arguments
         assert {path: path.read_bytes() for path in kept} == kept
         assert not (tmp_path / "same").exists()
-    assert run(*common, corpus, "--output", os.devnull, "--errors", os.devnull).exit_code == 0
+    assert run(*common, corpus, "--json", os.devnull, "--errors", os.devnull).exit_code == 0
 
 
 def test_columns_are_not_for_other_corpora_that_are_no_tables(
@@ -141,7 +141,7 @@ def test_columns_are_not_for_other_corpora_that_are_no_tables(
         "--corpus",
         table,
         *columns,
-        "--output",
+        "--json",
         tmp_path / "run.json",
     )
     result = run(*arguments, "--training", corpus, "--training", other, "--augment", corpus)
@@ -157,17 +157,17 @@ def test_a_run_to_compare_with_is_read_first(run: Run, built: Path, corpus: Path
         bad.write_text(text, encoding="utf-8")
         # No index is looked for.
         result = run("evaluate", "--index", tmp_path / "none", "--corpus", corpus, "--compare", bad)
-        said = f"Error: {bad}: not an evaluation written by nymlink evaluate --output\n"
+        said = f"Error: {bad}: not an evaluation written by nymlink evaluate --json\n"
         assert (result.exit_code, result.stderr) == (2, said), text
     arguments = ("evaluate", "--index", built / "index", "--corpus", corpus)
-    assert run(*arguments, "--drop-unknown", "--output", bad).exit_code == 0
+    assert run(*arguments, "--drop-unknown", "--json", bad).exit_code == 0
     result = run(*arguments, "--compare", bad)
     assert result.exit_code == 2
     assert f"{bad}: the two runs scored different mentions" in result.stderr
 
 
 def test_figures_are_broken_down(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
-    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, "--output", tmp_path / "run.json")
+    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, "--json", tmp_path / "run.json")
     result = run(*arguments, "--training", corpus)
     assert result.exit_code == 0, result.stderr
     figures = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
@@ -191,8 +191,8 @@ def test_unusable_input(run: Run, built: Path, corpus: Path, tmp_path: Path) -> 
         (*index, "--corpus", corpus, "--type", "Chemical"),
         (*index, "--corpus", corpus, "--compare", tmp_path / "nothing.json"),
         (*index, "--corpus", corpus, "--compare", tmp_path / "missing.json"),
-        (*index, "--corpus", corpus, "--output", tmp_path),
-        (*index, "--corpus", corpus, "--output", tmp_path / "missing" / "run.json"),
+        (*index, "--corpus", corpus, "--json", tmp_path),
+        (*index, "--corpus", corpus, "--json", tmp_path / "missing" / "run.json"),
         ("--index", tmp_path / "missing", "--corpus", corpus),
     ):
         result = run("evaluate", *arguments)

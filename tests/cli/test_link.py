@@ -308,3 +308,29 @@ def test_mentions_are_linked_to_a_part_of_the_vocabulary(run: Run, built: Path) 
     assert (
         "the branch 'X:22' is no concept of the index; did you mean X:2 (mitral insufficiency)?" in refused.stderr
     )
+
+
+def test_several_processes_write_the_bytes_of_one(run: Run, built: Path, tmp_path: Path) -> None:
+    assert run("index", "build", built / "vocab", "-o", tmp_path / "index").exit_code == 0
+    names = ["heart attack", "hart atack", "short stature", "心筋梗塞", "", "of no heart attacks", "growth"]
+    table = tmp_path / "table.csv"
+    lines = [f"{number},{names[number % 7]} {number % 3 or ''}" for number in range(2300)]
+    table.write_text("\n".join(["id,finding", *lines, "7,too,many"]) + "\n", encoding="utf-8")
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(
+        "".join(
+            f"{each}|t|A heart attack.\n{each}|a|\n{each}\t2\t14\theart attack\tD\t-\n\n" for each in range(70)
+        ),
+        encoding="utf-8",
+    )
+    for source, name in ((("--column", "finding", table), "links.csv"), (("--corpus", corpus), "links.jsonl")):
+        done = []
+        for processes in (1, 2):
+            output = tmp_path / f"{processes}-{name}"
+            command = ("link", *source, "--index", tmp_path / "index", "--processes", processes, "--top-k", 2)
+            result = run(*command, "-o", output)
+            done.append((result.exit_code, result.stderr, output.read_bytes()))
+        assert done[0] == done[1]
+        assert done[0][2].count(b"\n") >= 70
+    refused = run("link", "--index", built / "index", "--corpus", corpus, "--rerank", "r", "--processes", 2)
+    assert (refused.exit_code, "leave --processes out" in refused.stderr) == (2, True)

@@ -26,7 +26,7 @@ DIRECTORIES = (
 FILES = (
     ("pairs", MISSING, "-o"),
     ("pairs", MISSING, "-o", "-", "--held-out", "0.5", "--held-out-to"),
-    ("evaluate", "--index", MISSING, "--corpus", MISSING, "--output"),
+    ("evaluate", "--index", MISSING, "--corpus", MISSING, "--json"),
     ("evaluate", "--index", MISSING, "--corpus", MISSING, "--errors"),
     ("rerank", "evaluate", MISSING, MISSING, "--index", MISSING, "--output"),
     ("rerank", "evaluate", MISSING, MISSING, "--index", MISSING, "--changes"),

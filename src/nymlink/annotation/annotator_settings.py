@@ -62,6 +62,12 @@ class AnnotatorSettings:
 
     Raises:
         ValueError: a number is out of range, or a flag is unknown.
+
+    Example:
+        >>> from nymlink import AnnotatorSettings
+        >>> settings = AnnotatorSettings(min_confidence=0.5, fuzzy=True)
+        >>> settings.min_confidence
+        0.5
     """
 
     min_confidence: float = MIN_CONFIDENCE

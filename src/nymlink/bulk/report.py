@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from nymlink.core.json_files import to_dataclass
+from nymlink.core.json_files import member, to_dataclass
 from nymlink.core.problems import CollectedCounts
 from nymlink.jobs.job_folder import Part
 
@@ -35,15 +35,16 @@ class Counts:
         return cls(*map(sum, zip(*(asdict(part).values() for part in (cls(), *parts)), strict=True)))
 
     @classmethod
-    def of(cls, part: Part) -> Self:
-        """Read the counts in the record of a part.
+    def of(cls, facts: Mapping[str, Any]) -> Self:
+        """Read the counts in the facts of a part, or in the manifest of a job.
 
         Raises:
             ValueError: there are none.
         """
-        if part.facts.keys() != asdict(cls()).keys():
-            raise ValueError(f"{sorted(part.facts)} are not the counts of rows")
-        return to_dataclass(cls, part.facts)
+        counts = member(facts, "counts", dict)
+        if counts.keys() != asdict(cls()).keys():
+            raise ValueError(f"{sorted(counts)} are not the counts of rows")
+        return to_dataclass(cls, counts)
 
     def to_dict(self) -> dict[str, int]:
         return asdict(self)
@@ -94,7 +95,7 @@ class ShardReport:
 
     @property
     def counts(self) -> Counts:
-        return Counts() if self.part is None else Counts.of(self.part)
+        return Counts() if self.part is None else Counts.of(self.part.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ class JobReport:
         counts: of all shards, including earlier runs.
         shards: number of shards.
         done_before: number of shards done by earlier runs.
+        new_rows: number of rows that were not in the input when the job was last finished; 0 if it never was.
         seconds: duration of this run.
         start_seconds: time until the first worker began a shard.
         work_seconds: time from there to the end of the last shard.
@@ -138,6 +140,7 @@ class JobReport:
     counts: Counts
     shards: int
     done_before: int = 0
+    new_rows: int = 0
     seconds: float = 0.0
     start_seconds: float = 0.0
     work_seconds: float = 0.0

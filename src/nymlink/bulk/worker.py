@@ -135,7 +135,7 @@ class Worker:
         return write_part(
             self._order.folder.part(shard.number),
             lambda path: pq.write_table(table, path, compression="zstd"),
-            counts.to_dict(),
+            {"counts": counts.to_dict(), "shard": shard.to_dict()},
         )
 
     def _check(self) -> None:

@@ -34,16 +34,18 @@ from nymlink.vocabulary.restriction import Restriction
 
 bulk = LazyCommands(
     "bulk",
-    help="""Link, annotate or encode millions of rows, on all cores of a machine or of a Ray cluster.
+    help="""Link, annotate or encode millions of rows on all cores, or on a Ray cluster.
 
-    INPUT is a file of Parquet, XLSX, JSON lines, delimited text with a header (CSV, TSV) or PubTator, or gzipped,
-    or a folder of such. It is cut into shards; workers do them, and write a part of Parquet for each. A
-    row that cannot be used says why in the column "error". A job that lost a worker or a machine goes on, and one
-    that was killed when the same command is given again: only what is not done is done, and the output is the same
-    to the byte.
+    INPUT is a file of Parquet, XLSX, JSON lines, delimited text with a header (CSV, TSV) or PubTator, plain or
+    gzipped, or a folder of such files. nymlink cuts it into shards. Workers process the shards, and write a part
+    of Parquet for each. If a row cannot be used, the column "error" says why.
+
+    The same command continues a job that was killed, and a job whose input has new files, or new rows at the end
+    of a file of text. It processes only the shards that are new or not finished. The output is, to the byte, that
+    of one run over the whole input.
 
     \b
-    On this machine, and on the cluster that it is of:
+    On this machine, and on the Ray cluster of this machine:
       nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated
       nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated --address auto
 
@@ -70,20 +72,20 @@ _OPTIONS: Final = (
     click.option(
         "--workers",
         type=click.IntRange(min=0),
-        help="Processes of one core each; one per core if not given. 0: only this process, without Ray.",
+        help="Processes of one core each; one per core if not given. 0: only this process.",
     ),
     click.option(
         "--address",
         metavar="ADDRESS",
-        help="Ray cluster, in Ray's notation: auto for the cluster of this machine. If not given, only this "
-        "machine.",
+        help="Ray cluster, in Ray's notation: auto for the cluster of this machine, local for a new Ray on this "
+        "machine. If not given: processes of this machine, without Ray.",
     ),
     click.option(
         "--gpus",
         default=0.0,
         show_default=True,
         type=click.FloatRange(min=0),
-        help="Share of a GPU per worker: 1, or 0.5 for two workers per GPU.",
+        help="Share of a GPU per worker: 1, or 0.5 for two workers per GPU. Needs --address.",
     ),
     click.option(
         "--shard-rows",
@@ -114,8 +116,10 @@ def job_options(command: Callable[..., Task]) -> Callable[..., None]:
         restart: bool,
         **own: Any,
     ) -> None:
-        if workers == 0 and (address is not None or gpus):
-            raise click.UsageError("--workers 0 works in this process: it goes with neither --address nor --gpus")
+        if workers == 0 and address is not None:
+            raise click.UsageError("--workers 0 works in this process: it does not go with --address")
+        if gpus and address is None:
+            raise click.UsageError("--gpus is for workers on Ray: give --address, too (local for this machine)")
         task = command(**own)
         report = run_job(
             inputs,
@@ -149,6 +153,8 @@ def describe(report: JobReport, unit: str, output: Path) -> str:
         f"{counts.rows:,} rows, {counts.rejected:,} of them rejected: {counts.mentions:,} {unit}, "
         f"{counts.nil:,} NIL → {output / PARTS}"
     ]
+    if report.new_rows:
+        lines.append(f"{report.new_rows:,} new row{'s' * (report.new_rows > 1)}")
     if report.done_before:
         lines.append(f"{report.done_before:,} of {report.shards:,} shards were done before")
     if report.workers:

@@ -138,10 +138,10 @@ def export(
     help="Weight of a model: one for each, in their order; equal if not given.",
 )
 def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -> None:
-    """Average the weights of models trained from the same start, or of a model and its start.
+    """Average the weights of related models.
 
-    After training on a small corpus, the mean of encoder and start keeps more knowledge of the start than the
-    encoder alone.
+    Do this after training on a small corpus: the mean of the encoder and its start keeps more of what the start
+    knew than the encoder alone. All models must come from the same start.
 
     \b
     nymlink train finetune --base nymlink-mini --corpus train.PubTator.txt --vocab mondo -o tuned

@@ -73,8 +73,6 @@ from nymlink.plot.reliability import draw_reliability
     help="Measure annotation instead: find mentions in the texts of the corpus, and compare them with the gold.",
 )
 @click.option(
-    "-o",
-    "--output",
     "--json",
     "output",
     type=click.Path(path_type=Path),
@@ -88,7 +86,7 @@ from nymlink.plot.reliability import draw_reliability
 @click.option(
     "--compare",
     type=click.Path(path_type=Path),
-    help="Compare with another run over the same mentions (its --output file): McNemar's exact test.",
+    help="Compare with another run over the same mentions (its --json file): McNemar's exact test.",
 )
 def evaluate(
     index: Path,
@@ -110,7 +108,7 @@ def evaluate(
 
     \b
     nymlink evaluate --index medic-index --corpus CDR_DevelopmentSet.PubTator.txt --type Disease
-    nymlink evaluate --index medic-index --corpus processed_test -o run.json
+    nymlink evaluate --index medic-index --corpus processed_test --json run.json
     nymlink evaluate --index medic-index --corpus processed_dev --errors errors.tsv
 
     \b

@@ -249,8 +249,10 @@ def set_(index: Path, fusion: str | None, weights: tuple[str, ...], encoder: str
 def fit(index: Path, corpus: AnnotatedCorpus, fusion: str | None) -> None:
     """Fit the weights of an index's searches on an annotated corpus.
 
-    CORPUS holds training or development mentions, never those of a final evaluation. The weights with the
-    highest Acc@1 (by name, as published) are stored in the index.
+    Do this after a change of the encoder, or if your mentions differ much from names; otherwise the default
+    weights are as good. New weights remove the ranker and the calibration. CORPUS holds training or development
+    mentions, never those of a final evaluation. nymlink stores the weights with the highest Acc@1 (by name, as
+    published) in the index.
 
     \b
     nymlink index fit medic-index CDR_DevelopmentSet.PubTator.txt --type Disease

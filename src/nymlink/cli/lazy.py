@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final, cast
@@ -17,6 +17,8 @@ from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import NymlinkError
 from nymlink.core.terminal import escape_controls
 
+_SENTENCE: Final = 200
+"""Most characters of the first sentence of a command."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -24,6 +26,17 @@ class Commands(click.Group):
     """A group whose commands have their options in groups."""
 
     command_class = GroupedCommand
+
+    def sections(self, ctx: click.Context) -> Mapping[str, Iterable[str]]:
+        """Return the sections of the help: title → names of commands."""
+        return {"Commands": self.list_commands(ctx)}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group of commands, with the whole first sentence of each command."""
+        for title, names in self.sections(ctx).items():
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(_SENTENCE)) for name, one in commands if one])
 
 
 class LazyCommands(Commands):
@@ -56,13 +69,9 @@ class TopCommand(LazyCommands):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for group in self._groups.values() for name in group]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each group."""
-        limit = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
-        for title, names in self._groups.items():
-            commands = ((name, self.get_command(ctx, name)) for name in names)
-            with formatter.section(title):
-                formatter.write_dl([(name, one.get_short_help_str(limit)) for name, one in commands if one])
+    def sections(self, ctx: click.Context) -> Mapping[str, Iterable[str]]:
+        """Return the groups of commands."""
+        return self._groups
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _visible_usage():

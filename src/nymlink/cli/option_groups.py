@@ -17,7 +17,7 @@ GROUPS: Final = {
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
         --list --limit --dry-run --counts""",
     RESTRICTION: "--branch --exclude --types",
-    "What is kept": """--kind --semantic-type --source --sab --tty --suppressed --strict --prefix
+    "What is kept": """--kind --semantic-type --source --sab --tty --suppressed --strict --strict-ids --prefix
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
     "Settings": """--slim --level --to --target

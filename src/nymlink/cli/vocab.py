@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from nymlink.cli.common import (
 )
 from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
+from nymlink.core.errors import InputError
 from nymlink.core.store.output_checks import require_directory
 from nymlink.sources.catalogue import choose_sources, known_sources, with_translations
 from nymlink.sources.fetch import FetchOptions, cache_folder, read_record
@@ -30,9 +32,10 @@ from nymlink.sources.source import PublishedSource
 from nymlink.tables.delimited import tab_line
 from nymlink.vocabulary.changes import CHANGES, compare_releases
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, ReadOptions
-from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
+from nymlink.vocabulary.read import added_ids, open_vocabulary, read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.tables.layout import SYNONYM_ROLES
+from nymlink.vocabulary.restriction import similar_ids
 from nymlink.vocabulary.subset import subset as subset_of
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.vocabulary.vocabulary_folder import KIND
@@ -75,6 +78,11 @@ vocab = LazyCommands(
     "--separator", metavar="TEXT", help="In a table: what separates the synonyms in a cell, if not | or ;."
 )
 @click.option("--strict", is_flag=True, help="OBO: refuse a file that breaks a rule of the format.")
+@click.option(
+    "--strict-ids",
+    is_flag=True,
+    help="Refuse ids of a later SOURCE that no earlier one has; without it, they are listed.",
+)
 def build(
     sources: tuple[Path, ...],
     output: Path,
@@ -88,17 +96,19 @@ def build(
     prefixes: tuple[str, ...],
     separator: str | None,
     strict: bool,
+    strict_ids: bool,
 ) -> None:
     """Read ontologies, dictionaries or tables into one vocabulary.
 
     SOURCE is a file in any known format, plain or .gz, or a folder of UMLS RRF files. Several sources become one
-    vocabulary: concepts with the same id are joined. An existing vocabulary in the folder is replaced, unless the
-    folder has other files, too.
+    vocabulary: concepts with the same id are joined, and new ids of later sources are listed. An existing
+    vocabulary in the folder is replaced, unless the folder has other files, too.
 
     \b
     nymlink vocab build hp.obo -o hpo
     nymlink vocab build 2026AA/META -o umls --language en --sab SNOMEDCT_US
     nymlink vocab build terms.csv -o mine --map-column id=code --map-column name=title
+    nymlink vocab build hp.obo synonyms.csv -o hpo-enriched --strict-ids
     """
     options = ReadOptions(
         lang=default_language,
@@ -114,9 +124,30 @@ def build(
     require_directory(output, kind=KIND, inputs=sources)
     problems = reported_problems()
     vocabulary = read_vocabulary(*sources, format=input_format, options=options, problems=problems, progress=True)
+    for source in vocabulary.sources:
+        if ids := added_ids(vocabulary).get(source.name):
+            message = _new_ids(vocabulary, ids)
+            if strict_ids:
+                raise InputError(f"{message}: correct them, or leave --strict-ids out", path=source.file)
+            click.echo(f"{source.file}: {message}", err=True)
     vocabulary.save(output)
     click.echo(f"{len(vocabulary):,} concepts, {vocabulary.name_count:,} names → {output}")
     finish(problems)
+
+
+_SHOWN: Final = 5
+"""Most new ids that a message lists."""
+
+
+def _new_ids(vocabulary: Vocabulary, ids: Sequence[str]) -> str:
+    """Describe the ids that only a later source has, with the ids of other concepts that may be meant."""
+    new, shown = set(ids), []
+    for each in ids[:_SHOWN]:
+        near = next((other for other in similar_ids(vocabulary, each) if other not in new), None)
+        row = None if near is None else vocabulary.row(near)
+        shown.append(each if row is None else f"{each} (did you mean {near}, {vocabulary.preferred_name(row)}?)")
+    more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+    return f"{len(ids):,} new id{'s' * (len(ids) > 1)}, in no source before: {', '.join(shown)}{more}"
 
 
 def _columns(assignments: tuple[str, ...]) -> dict[str, str | tuple[str, ...]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -63,6 +63,19 @@ def thread_limit() -> int | None:
     """Return the number of threads that the environment asks for; ``None`` if it asks for none."""
     told = os.environ.get(_LIMIT, "")
     return int(told) if told.isdecimal() and int(told) > 0 else None
+
+
+@contextlib.contextmanager
+def threads_of_new_processes(count: int) -> Iterator[None]:
+    """Give the processes that are started in the block a number of threads, unless the environment has one."""
+    if _LIMIT in os.environ:
+        yield
+        return
+    os.environ[_LIMIT] = str(count)
+    try:
+        yield
+    finally:
+        os.environ.pop(_LIMIT, None)
 
 
 def compute_threads() -> int:

@@ -19,6 +19,14 @@ class NymlinkError(Exception):
         message: what was wrong, and what to do.
         path: the file or directory at fault.
         line: 1-based line number in ``path``.
+
+    Example:
+        >>> from nymlink import Linker, NymlinkError
+        >>> try:
+        ...     Linker.load("nowhere")
+        ... except NymlinkError as error:
+        ...     print(type(error).__name__)
+        StoreError
     """
 
     def __init__(self, message: str, *, path: str | PathLike[str] | None = None, line: int | None = None) -> None:
@@ -30,17 +38,45 @@ class NymlinkError(Exception):
 
 
 class InputError(NymlinkError):
-    """The input cannot be read: missing, empty, truncated, or not in the expected format."""
+    """The input cannot be read: missing, empty, truncated, or not in the expected format.
+
+    Example:
+        >>> from nymlink import InputError, read_vocabulary
+        >>> try:
+        ...     read_vocabulary("nowhere.obo")
+        ... except InputError as error:
+        ...     print(error.path, error.message)
+        nowhere.obo no such file or directory
+    """
 
 
 class UnknownFormatError(InputError):
-    """The format of the input is not recognised."""
+    """The format of the input is not recognised.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from nymlink import UnknownFormatError, read_vocabulary
+        >>> _ = Path("letter.txt").write_text("He has no gout.", encoding="utf-8")
+        >>> try:
+        ...     read_vocabulary("letter.txt")
+        ... except UnknownFormatError as error:
+        ...     print(error.path)
+        letter.txt
+    """
 
 
 class StoreError(NymlinkError):
     """A directory of nymlink (vocabulary, index, encoder …) is missing, damaged, or of another version.
 
     It is also raised if a server has other vectors than the index, or refuses a request.
+
+    Example:
+        >>> from nymlink import Index, StoreError
+        >>> try:
+        ...     Index.load("nowhere")
+        ... except StoreError as error:
+        ...     print(error)
+        nowhere: no such index
     """
 
 
@@ -49,15 +85,39 @@ class StoreUnavailableError(StoreError):
 
 
 class OutputError(NymlinkError):
-    """The output cannot be written. No partial output is left behind."""
+    """The output cannot be written. No partial output is left behind.
+
+    Example:
+        >>> from nymlink import OutputError, read_vocabulary
+        >>> try:
+        ...     read_vocabulary("diseases.obo").save("diseases.obo")
+        ... except OutputError as error:
+        ...     print(error.path)
+        diseases.obo
+    """
 
 
 class UnknownNameError(NymlinkError):
-    """A name is not in the registry, or an id is not in the vocabulary."""
+    """A name is not in the registry, or an id is not in the vocabulary.
+
+    Example:
+        >>> from nymlink import UnknownNameError, read_vocabulary
+        >>> try:
+        ...     read_vocabulary("diseases.obo")["MONDO:7"]
+        ... except UnknownNameError as error:
+        ...     print(error)
+        no concept 'MONDO:7' in the vocabulary
+    """
 
 
 class MissingExtraError(NymlinkError):
-    """An optional dependency is not installed. The message gives the exact pip command."""
+    """An optional dependency is not installed. The message gives the exact pip command.
+
+    Example:
+        >>> from nymlink import MissingExtraError
+        >>> print(MissingExtraError("train", purpose="training"))
+        training needs an optional dependency: pip install 'nymlink[train]'
+    """
 
     def __init__(self, extra: str, *, purpose: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install 'nymlink[{extra}]'")

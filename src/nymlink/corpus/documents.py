@@ -29,6 +29,12 @@ class Mention:
             each piece, in order. Then ``start`` is the start of the first piece, ``end`` the end of the last, and
             ``text`` the pieces joined by blanks. Empty for any other mention.
         frequency: how often it occurs in the source; 1 if the source does not state it.
+
+    Example:
+        >>> from nymlink import Mention
+        >>> Mention("DM", 38, 40).text
+        'DM'
+        >>> mention = Mention("Krampfanfall", language="de")  # of no text
     """
 
     text: str
@@ -62,6 +68,13 @@ class Document:
         id: its identifier in the corpus, for example a PMID.
         text: the whole text, to which offsets refer; empty if the corpus has none.
         mentions: its mentions, in the order of the corpus.
+
+    Example:
+        >>> from nymlink import Document, Linker, Mention
+        >>> text = "Multiple sclerosis (MS) is chronic. MS is rare."
+        >>> document = Document("1", text, (Mention("MS", 36, 38),))
+        >>> Linker.build("diseases.obo", encoder=None).link(document)[0].query
+        'multiple sclerosis'
     """
 
     id: str
@@ -83,6 +96,12 @@ class Corpus:
     Attributes:
         name: the name of its file or folder, for reports.
         documents: its documents, in the order of the file.
+
+    Example:
+        >>> from nymlink import Corpus, Document
+        >>> corpus = Corpus("notes", (Document("1", "No gout."), Document("2", "Asthma.")))
+        >>> [document.id for document in corpus.documents]
+        ['1', '2']
     """
 
     name: str

@@ -54,6 +54,12 @@ def read_corpus(
 
     Returns:
         The corpus, with the name of its file (without endings) or folder.
+
+    Example:
+        >>> from nymlink import read_corpus
+        >>> corpus = read_corpus("dev.PubTator.txt")
+        >>> corpus.documents[0].mentions[0].text
+        'type I diabetes'
     """
     documents = tuple(read_documents(path, format=format, options=options, problems=problems))
     return Corpus(source_name(Path(path)), documents)

@@ -70,6 +70,15 @@ class Encoder:
         name: where it was loaded from: the name of an installed encoder, a folder, or the name of a model on the
             Hugging Face hub; ``None`` if it was made in memory.
         backend: name of its back end; ``None`` if it was made in memory.
+
+    Example:
+        >>> from nymlink import Encoder
+        >>> encoder = Encoder.load("nymlink-mini")
+        >>> vectors = encoder.encode(["heart attack", "myocardial infarction", "gout"])
+        >>> vectors.shape
+        (3, 384)
+        >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
+        True
     """
 
     def __init__(

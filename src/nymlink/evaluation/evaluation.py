@@ -113,6 +113,13 @@ class Evaluation:
         outcomes: the ranks of each mention.
         mistakes: the mentions whose first concept is wrong.
         settings: the corpus, the dictionary and the settings of the evaluation.
+
+    Example:
+        >>> from nymlink import Linker, evaluate, read_corpus
+        >>> linker = Linker.build("diseases.obo", encoder=None)
+        >>> evaluation = evaluate(linker, read_corpus("dev.PubTator.txt"))
+        >>> evaluation.counts.scored, len(evaluation.mistakes)
+        (106, 1)
     """
 
     counts: Counts
@@ -187,6 +194,13 @@ def evaluate(
     Raises:
         InputError: nothing is left to score, and the message says why; or the linker re-ranks candidates by
             context, which :func:`~nymlink.evaluation.reranking.evaluate_reranking` measures.
+
+    Example:
+        >>> from nymlink import Linker, evaluate, read_corpus
+        >>> linker = Linker.build("diseases.obo", encoder=None)
+        >>> evaluation = evaluate(linker, read_corpus("dev.PubTator.txt"), types=["Disease"])
+        >>> evaluation.counts.scored, evaluation.figures["concept_acc@5"]
+        (106, 1.0)
     """
     linker = linker if isinstance(linker, Linker) else Linker(linker)
     if linker.reranker is not None:

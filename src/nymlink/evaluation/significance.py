@@ -112,11 +112,11 @@ def is_gain(gains: npt.NDArray[np.float64]) -> bool:
     return bool(gains.mean() > 2 * gains.std() / np.sqrt(len(gains)))
 
 
-_NO_RUN: Final = "not an evaluation written by nymlink evaluate --output"
+_NO_RUN: Final = "not an evaluation written by nymlink evaluate --json"
 
 
 def read_run(path: Path) -> dict[str, Any]:
-    """Read an evaluation that `nymlink evaluate --output` wrote.
+    """Read an evaluation that `nymlink evaluate --json` wrote.
 
     Raises:
         InputError: the file cannot be opened or holds something else.

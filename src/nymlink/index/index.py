@@ -58,6 +58,13 @@ class Index:
         directory: its directory; ``None`` if it is in memory only.
         owners: int32: for each name row of the vocabulary, the row of its concept.
         restriction: conditions on the names that are searched.
+
+    Example:
+        >>> from nymlink import Index, read_vocabulary
+        >>> index = Index.build(read_vocabulary("diseases.obo"), encoder=None)
+        >>> index.save("diseases-index")
+        >>> Index.load("diseases-index").vocabulary["MONDO:0004979"].name
+        'asthma'
     """
 
     def __init__(self, contents: IndexContents) -> None:

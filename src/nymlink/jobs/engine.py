@@ -79,7 +79,13 @@ class Workers(Protocol[S_in, R_out]):
 
 
 class Engine(Protocol):
-    """Gives shards to workers. The result does not depend on which worker does which shard."""
+    """Gives shards to workers. The result does not depend on which worker does which shard.
+
+    Attributes:
+        waits_for: what the user waits for while the engine starts, for a line of progress.
+    """
+
+    waits_for: str
 
     def started(
         self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str]
@@ -99,6 +105,8 @@ class Engine(Protocol):
 
 class InProcess:
     """Does all shards in this process, in order."""
+
+    waits_for = "rows"
 
     @contextmanager
     def started(self, order: Order[S, R], own: Worker[S, R], needs: Sequence[str] = ()) -> Iterator[Workers[S, R]]:

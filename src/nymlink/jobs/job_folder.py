@@ -93,13 +93,13 @@ class JobFolder:
         path: the folder.
         kind: noun for the job: ``"bulk job"``.
         ending: ending of the names of the parts.
-        described: the settings and input of the job, as JSON values. A job with other values is another job.
+        described: the settings of the job, as JSON values. A job with other values is another job.
         replace: advice for a message: how to replace another job in the folder.
 
     Attributes:
         path: the folder.
         parts: the folder of the parts, which is in the folder of the job.
-        digest: digest of the settings and the input.
+        digest: digest of the settings.
     """
 
     def __init__(self, path: Path, kind: str, ending: str, described: Mapping[str, Any], *, replace: str) -> None:
@@ -137,11 +137,9 @@ class JobFolder:
             self._begin(self._job(), restart=restart)
             self.parts.mkdir(exist_ok=True)
             done = {number: part for number, part in self._records() if part.is_at(self.part(number))}
-            if not self.is_finished:
+            if self.manifest is None:
                 # Remove the records of lost parts, and a line that is incomplete because a process was killed.
-                with atomic_file(self.path / _JOURNAL) as partial:
-                    lines = (self._line(number, part) for number, part in done.items())
-                    partial.write_text("".join(lines), encoding="utf-8")
+                self._write_journal(done)
             yield done
 
     def note(self, number: int, part: Part) -> None:
@@ -152,6 +150,29 @@ class JobFolder:
         """
         with output_errors(self.path), open(self.path / _JOURNAL, "a", encoding="utf-8") as journal:
             journal.write(self._line(number, part))
+
+    def keep(self, parts: Mapping[int, Part], moved: Mapping[int, int]) -> None:
+        """Continue a job whose shards have changed: keep some parts, under their new numbers.
+
+        If the process is killed before the end, the parts that are not yet moved are done again.
+
+        Args:
+            parts: new number of each shard to keep → record of its part.
+            moved: former number → new number, of the parts whose number changes.
+
+        Raises:
+            OutputError: the folder cannot be written.
+        """
+        with output_errors(self.path):
+            self._write_job()
+            self._write_journal(parts)
+            (self.path / MANIFEST).unlink(missing_ok=True)
+            # First out of the way: a former number may be the new number of another part.
+            free = max((*moved, *moved.values(), -1)) + 1
+            for place, number in enumerate(moved):
+                self.part(number).replace(self.part(free + place))
+            for place, number in enumerate(moved.values()):
+                self.part(free + place).replace(self.part(number))
 
     def finish(self, parts: Mapping[int, Part], body: Mapping[str, Any]) -> None:
         """Write the manifest with the record of each part, when all parts are done.
@@ -164,9 +185,11 @@ class JobFolder:
             OutputError: it cannot be written.
         """
         with output_errors(self.path):
+            names = {self.part(number).name for number in parts}
             for path in self.parts.iterdir():
-                if is_leftover(path.name):
-                    # This is a temporary file of a killed worker on another host.
+                # A worker that was killed on another host leaves a temporary file. Input with other shards leaves
+                # parts with former numbers.
+                if is_leftover(path.name) or path.name not in names:
                     path.unlink(missing_ok=True)
             files = {f"{PARTS}/{self.part(number).name}": asdict(parts[number]) for number in sorted(parts)}
             about = {"kind": self._kind, "format": _VERSION, **self._described, **body}
@@ -186,16 +209,26 @@ class JobFolder:
             (self.path / LOCK).unlink(missing_ok=True)
             self.path.rmdir()
 
+    def another(self, differs: str) -> InputError:
+        """Return the error that the folder has another job.
+
+        Args:
+            differs: what differs.
+        """
+        return InputError(
+            f"holds another job, which differs in its {differs}: choose another output, or {self._replace}",
+            path=self.path,
+        )
+
     @property
-    def is_finished(self) -> bool:
-        """Whether the manifest is there and complete."""
+    def manifest(self) -> Mapping[str, Any] | None:
+        """The manifest of a finished job; ``None`` if the job is not finished, or the manifest is damaged."""
         manifest = manifest_of(self.path)
-        return manifest is not None and is_sealed(manifest)
+        return manifest if manifest is not None and is_sealed(manifest) else None
 
     def _records(self) -> Iterator[tuple[int, Part]]:
         """Yield the records of parts, from the manifest or from the journal."""
-        manifest = manifest_of(self.path)
-        if manifest is not None and is_sealed(manifest):
+        if (manifest := self.manifest) is not None:
             for name, value in manifest["files"].items():
                 if found := _NAME.fullmatch(name.removeprefix(f"{PARTS}/")):
                     yield from _record(int(found[1]), value)
@@ -218,11 +251,7 @@ class JobFolder:
     def _require_same(self, before: Mapping[str, Any]) -> None:
         changed = [name for name, value in self._described.items() if before.get(name) != value]
         if changed:
-            raise InputError(
-                f"holds another job, which differs in its {', '.join(changed)}: choose another output, or "
-                f"{self._replace}",
-                path=self.path,
-            )
+            raise self.another(", ".join(changed))
 
     def _begin(self, before: Mapping[str, Any] | None, *, restart: bool) -> None:
         """Turn the folder into the folder of this job.
@@ -231,15 +260,23 @@ class JobFolder:
         """
         if before is not None and not restart:
             self._require_same(before)
-            if self.is_finished:
+            if self.manifest is not None:
                 # The process that finished the job was killed before it removed these files.
                 self._clear_unfinished()
                 return
         elif self.parts.is_dir():
             _empty(self.parts)
+        self._write_job()
+        (self.path / MANIFEST).unlink(missing_ok=True)
+
+    def _write_job(self) -> None:
         with atomic_file(self.path / _JOB, sweep=True) as partial:
             partial.write_text(json.dumps({"kind": self._kind, **self._described}, indent=1), encoding="utf-8")
-        (self.path / MANIFEST).unlink(missing_ok=True)
+
+    def _write_journal(self, parts: Mapping[int, Part]) -> None:
+        with atomic_file(self.path / _JOURNAL) as partial:
+            lines = (self._line(number, part) for number, part in parts.items())
+            partial.write_text("".join(lines), encoding="utf-8")
 
     def _clear_unfinished(self) -> None:
         for name in (_JOURNAL, _JOB):

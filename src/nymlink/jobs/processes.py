@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any, Final
 
+from nymlink.core.environment import threads_of_new_processes
 from nymlink.jobs.engine import TRIES, Order, R, S, Worker, WorkerEndedError, Workers
 
 _WAITING: Final = 3
@@ -21,7 +22,9 @@ _WAITING: Final = 3
 
 
 class Processes:
-    """Gives shards to processes of this machine. A few shards for each process are in memory."""
+    """Gives shards to processes of this machine, of one thread each. A few shards for each are in memory."""
+
+    waits_for = "processes start"
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -82,12 +85,14 @@ class _Pool(Workers[S, R]):
         raise WorkerEndedError(shard.number, TRIES)
 
     def _submit(self, shard: S) -> Future[R]:
-        try:
-            return self._executor.submit(_do, shard)
-        except BrokenProcessPool:
-            self._executor.shutdown(wait=False)
-            self._executor = self._new()
-            return self._executor.submit(_do, shard)
+        # The executor starts a process when it gets a shard.
+        with threads_of_new_processes(1):
+            try:
+                return self._executor.submit(_do, shard)
+            except BrokenProcessPool:
+                self._executor.shutdown(wait=False)
+                self._executor = self._new()
+                return self._executor.submit(_do, shard)
 
     def _new(self) -> ProcessPoolExecutor:
         # Do not fork: the copy would lack the threads of ONNX Runtime and Arrow.

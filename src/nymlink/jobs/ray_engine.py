@@ -149,7 +149,7 @@ class RayEngine:
 
     Args:
         workers: number of actors; ``None`` for one for each core, or with GPUs one for each share of a GPU.
-        address: address of a cluster; ``None`` to start Ray on this machine.
+        address: address of a cluster; ``"local"`` to start Ray on this machine.
         gpus: the share of a GPU that each actor gets.
 
     Raises:
@@ -157,7 +157,9 @@ class RayEngine:
         InputError: an argument makes no sense.
     """
 
-    def __init__(self, *, workers: int | None, address: str | None, gpus: float) -> None:
+    waits_for = "Ray starts, and its machines are checked"
+
+    def __init__(self, *, workers: int | None, address: str, gpus: float) -> None:
         if workers is not None and workers < 1:
             raise InputError(f"there must be one worker or more, not {workers}")
         if gpus < 0:
@@ -165,7 +167,7 @@ class RayEngine:
         try:
             import ray.data  # noqa: F401
         except ModuleNotFoundError as error:
-            raise MissingExtraError("ray", purpose="a bulk job with workers (--workers 0 does without)") from error
+            raise MissingExtraError("ray", purpose="a bulk job with --address") from error
         self._workers = workers
         self._address = address
         self._gpus = gpus
@@ -278,17 +280,16 @@ class RayWorker:
         return {"report": np.array(reports, dtype=object)}
 
 
-def _start(address: str | None, cores: int) -> None:
+def _start(address: str, cores: int) -> None:
     """Start Ray, or connect to a cluster."""
     import ray
 
     # Hide the logs of Ray's own processes on standard error, which are for Ray's developers. Errors are raised.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL, "configure_logging": True}
-    if address is None:
+    if address == "local":
         with _silent():
-            # Say "local", because otherwise an environment variable may name a cluster.
-            ray.init("local", num_cpus=cores, include_dashboard=False, object_store_memory=_STORE, **quiet)
+            ray.init(address, num_cpus=cores, include_dashboard=False, object_store_memory=_STORE, **quiet)
         return
     _require_reachable(address)
     try:

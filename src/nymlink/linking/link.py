@@ -97,6 +97,14 @@ class Candidate:
         parts: the score of each search (exact, sparse, dense), before weighting. If the name equals the query,
             also ``writing``: similarity of the spelling of name and mention, 1 for verbatim.
         contradiction: how the mention contradicts the concept ("'no' is not in the name"), or ``None``.
+
+    Example:
+        >>> from nymlink import Linker
+        >>> best = Linker.build("diseases.obo", encoder=None).link("hart attack").best
+        >>> best.concept_id, best.concept_name, best.matched.text
+        ('MONDO:0005068', 'myocardial infarction', 'heart attack')
+        >>> sorted(best.parts)
+        ['exact', 'sparse']
     """
 
     concept_id: str
@@ -193,6 +201,12 @@ class Link:
             that it denies.
         review: decision of a person; ``None`` if nobody has decided.
         drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
+
+    Example:
+        >>> from nymlink import Linker
+        >>> link = Linker.build("diseases.obo", encoder=None).link("hart attack")
+        >>> link.mention.text, link.best.concept_name, link.nil, link.guessed
+        ('hart attack', 'myocardial infarction', False, False)
     """
 
     mention: Mention

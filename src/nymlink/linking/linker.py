@@ -67,6 +67,14 @@ class Linker:
             or the precision cannot be reached, or candidates are re-ranked (confidences are for the first
             candidate of the index). Or the restriction names what does not occur, or leaves nothing.
         StoreError: the calibration of the index is damaged.
+
+    Example:
+        >>> from nymlink import Linker
+        >>> linker = Linker.build("diseases.obo", encoder=None)  # by letters alone: quick to build
+        >>> linker.link("hart attack").best.concept_name
+        'myocardial infarction'
+        >>> [link.best.concept_id for link in linker.link(["asthma", "gout"], top_k=3)]
+        ['MONDO:0004979', 'MONDO:0005393']
     """
 
     def __init__(

@@ -129,6 +129,14 @@ class Links(list[Link]):
 
     Attributes:
         vocabulary: the vocabulary that they were linked to; ``None`` if unknown. It is not pickled.
+
+    Example:
+        >>> from nymlink import Linker
+        >>> links = Linker.build("diseases.obo", encoder=None).link(["asthma", "gout"])
+        >>> [row["concept_id"] for row in links.to_dicts()]
+        ['MONDO:0004979', 'MONDO:0005393']
+        >>> links.to_arrow().num_rows
+        2
     """
 
     vocabulary: Vocabulary | None = None

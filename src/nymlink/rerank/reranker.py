@@ -53,6 +53,14 @@ class Reranker:
         candidates: the number of candidates of a mention to re-order. Later candidates keep the order of the
             index.
         max_length: most tokens of a mention with its context that the scorer reads.
+
+    Example:
+        >>> from nymlink import Document, Index, Linker, Mention, Reranker
+        >>> index = Index.load("diseases-index")
+        >>> linker = Linker(index, rerank=Reranker.load("reranker", index))
+        >>> document = Document("1", "He has asthma.", (Mention("asthma", 7, 13),))
+        >>> linker.link(document)[0].best.parts.keys() >= {"context"}
+        True
     """
 
     def __init__(

@@ -22,7 +22,7 @@ import xxhash
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_buffered, open_lines, read_batches, read_lines, sha256
 from nymlink.core.problems import Problems
-from nymlink.core.store.digests import digest
+from nymlink.core.store.digests import digest, json_digest
 from nymlink.tables.delimited import open_table_lines, parse_records, restore_cell
 from nymlink.tables.objects import NOT_AN_OBJECT, json_object, object_keys
 from nymlink.tables.parquet import MAGIC, is_parquet, opened_parquet, python_rows
@@ -96,10 +96,13 @@ class Shard:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what tells the shard from others, as JSON values: not where its file is."""
+        source = self.source
         return {
-            "source": self.source.name,
+            "source": source.name,
+            "columns": json_digest([source.header, source.columns and source.columns.names, source.delimiter]),
             "start": self.start,
             "stop": self.stop,
+            "line": self.line,
             "rows": self.rows,
             "digest": self.digest,
             "group": self.group,

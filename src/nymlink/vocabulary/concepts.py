@@ -35,6 +35,12 @@ class Concept:
         obsolete: whether the source has retired it.
         replaced_by: ids of the concepts that replace it, if obsolete.
         source: name of its source.
+
+    Example:
+        >>> from nymlink import read_vocabulary
+        >>> concept = read_vocabulary("diseases.obo")["MONDO:0004979"]
+        >>> concept.name, concept.parents
+        ('asthma', ('MONDO:0005087',))
     """
 
     id: str
@@ -61,6 +67,12 @@ class Name:
         lang: BCP 47 language code, ``und`` if unknown.
         kind: one of :data:`KINDS`.
         source: name of its source.
+
+    Example:
+        >>> from nymlink import Name
+        >>> name = Name("heart attack", "MONDO:0005068", lang="en", kind="exact")
+        >>> name.text, name.kind
+        ('heart attack', 'exact')
     """
 
     text: str

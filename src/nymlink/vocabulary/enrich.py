@@ -172,6 +172,14 @@ def enrich(
     Raises:
         InputError: no concept of the target has an equivalent, the metathesaurus has no name in one of the
             languages, or it lacks a source in ``without``.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from nymlink import enrich, read_vocabulary
+        >>> _ = Path("codes.csv").write_text("id,name,xrefs\\nOWN:1,asthma,MONDO:0004979\\n", encoding="utf-8")
+        >>> enriched = enrich(read_vocabulary("codes.csv"), read_vocabulary("diseases.obo"))
+        >>> [name.text for name in enriched.vocabulary.names("OWN:1")]
+        ['asthma', 'bronchial asthma']
     """
     available = list(meta.counts("lang"))
     if unknown := sorted(code for code in {*languages} if not matching_languages([code], available)):

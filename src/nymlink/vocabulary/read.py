@@ -52,6 +52,12 @@ def read_vocabulary(
         InputError: no source is given, one cannot be read or holds no concept, no name is in the requested
             languages, or an option applies to none of the formats.
         UnknownNameError: there is no format of that name.
+
+    Example:
+        >>> from nymlink import read_vocabulary
+        >>> vocabulary = read_vocabulary("diseases.obo")
+        >>> len(vocabulary), vocabulary.name_count
+        (61, 153)
     """
     options = options or ReadOptions()
     problems = problems if problems is not None else Problems()
@@ -88,6 +94,17 @@ def read_vocabulary(
         _check_languages(sources, options)
     _report_nameless(sources, [tables for _, tables in parts], options, problems)
     return Vocabulary.of(*parts, settings=options.to_dict())
+
+
+def added_ids(vocabulary: Vocabulary) -> dict[str, list[str]]:
+    """Return the ids that are only in a later source of a vocabulary: name of the source → its new ids."""
+    concepts = vocabulary.columns.concepts
+    labels = concepts["source"].cast(pa.string())
+    found = {
+        source.name: concepts["id"].filter(pc.equal(labels, source.name)).to_pylist()
+        for source in vocabulary.sources[1:]
+    }
+    return {name: ids for name, ids in found.items() if ids}
 
 
 def open_vocabulary(

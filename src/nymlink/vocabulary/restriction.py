@@ -132,12 +132,17 @@ def _current(vocabulary: Vocabulary, wanted: str) -> tuple[str, ...]:
 def _unknown(vocabulary: Vocabulary, value: str, noun: str) -> InputError:
     """Make the error for an unknown id, with the concepts that may be meant."""
     named = dict.fromkeys(name.concept_id for name in vocabulary.find(value))
-    near = chain(named, (each for other in _slips(value) for each in ((other,) if other in vocabulary else ())))
-    found = list(islice(dict.fromkeys(near), _PROPOSED)) or _neighbours(vocabulary, value)
+    near = dict.fromkeys(chain(named, similar_ids(vocabulary, value)))
+    found = list(islice(near, _PROPOSED)) or _neighbours(vocabulary, value)
     rows = ((each, vocabulary.row(each)) for each in found)
     proposed = [f"{each} ({vocabulary.preferred_name(row)})" for each, row in rows if row is not None]
     hint = f"; did you mean {' or '.join(proposed)}?" if proposed else ""
     return InputError(f"the {noun} {value!r} is no concept of the index{hint}")
+
+
+def similar_ids(vocabulary: Vocabulary, value: str) -> Iterator[str]:
+    """Yield the ids of concepts from which a mistyped id differs by one character, or by two that are swapped."""
+    return (other for other in _slips(value) if other != value and other in vocabulary)
 
 
 def _slips(text: str) -> Iterator[str]:

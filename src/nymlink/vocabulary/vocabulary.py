@@ -34,6 +34,15 @@ class Vocabulary:
         columns: concepts, names and look-up arrays, in Arrow columns.
         sources: the sources.
         settings: reading options of the sources.
+
+    Example:
+        >>> from nymlink import read_vocabulary
+        >>> vocabulary = read_vocabulary("diseases.obo")
+        >>> len(vocabulary), vocabulary["MONDO:0004979"].name
+        (61, 'asthma')
+        >>> [name.concept_id for name in vocabulary.find("Heart attack")]
+        ['MONDO:0005068']
+        >>> vocabulary.save("diseases")
     """
 
     def __init__(

@@ -42,9 +42,10 @@ from nymlink.corpus.readers.common import CorpusOptions
 from nymlink.encode.batches import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
-from nymlink.linking.inputs import UnknownScripts
+from nymlink.linking.inputs import UnknownScripts, as_document
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
+from nymlink.linking.processes import link_in_processes
 from nymlink.linking.several import SeveralLinkers
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import (
@@ -133,6 +134,13 @@ _CANDIDATES: Final = 10_000
     "table for a terminal, tsv for a file or a pipe. reasons: why the first candidate of each MENTION is before "
     "the second, for people.",
 )
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of processes, for many mentions; each opens the index.",
+)
 def link(
     inputs: tuple[str, ...],
     file: Path | None,
@@ -151,6 +159,7 @@ def link(
     rerank: Path | None,
     output: Path | None,
     format: str | None,
+    processes: int,
 ) -> None:
     """Link mentions to concepts.
 
@@ -179,8 +188,9 @@ def link(
       nymlink link "seizures" --index mondo-index --index hpo-index
 
     \b
-    A column of a table:
+    A column of a table; a large one on four cores:
       nymlink link table.csv --column diagnosis -o linked.csv
+      nymlink link table.csv --column diagnosis -o linked.csv --processes 4
       nymlink link visits.csv --column finding --composites always
       nymlink link visits.csv --column finding --map-column language=lang
       nymlink link terms.csv --column title --map-column code=code --index mondo-index --format sssom
@@ -218,6 +228,8 @@ def link(
             "--target-precision goes by the confidence in the first candidate of the index, which --rerank may "
             "change: give one of them"
         )
+    if rerank is not None and processes > 1:
+        raise click.UsageError("--rerank works in one process: leave --processes out")
     if output == STANDARD_STREAM:
         output = None
     if format is None and output is not None:
@@ -267,13 +279,20 @@ def link(
     )
     truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
     with truncation.collected(), unknown_scripts.collected(), target as out:
-        _link(linker, source, out, format, problems)
+        _link(linker, source, out, format, problems, processes)
     truncation.warn(stacklevel=1)
     unknown_scripts.warn(stacklevel=1)
     finish(problems)
 
 
-def _link(linker: SeveralLinkers, source: LinkSource, out: Output, format: str | None, problems: Problems) -> None:
+def _link(
+    linker: SeveralLinkers,
+    source: LinkSource,
+    out: Output,
+    format: str | None,
+    problems: Problems,
+    processes: int,
+) -> None:
     """Link the mentions of a source as they arrive, and write the links."""
 
     def writer(
@@ -294,26 +313,26 @@ def _link(linker: SeveralLinkers, source: LinkSource, out: Output, format: str |
         return open_writer(format or _usual_format(out, table), out, info)
 
     if source.document is not None:
-        _write_documents(linker, [source.document], writer(has_documents=True), out)
+        _write_documents(linker, [source.document], writer(has_documents=True), out, processes=1)
     elif source.corpus is not None:
         options = CorpusOptions(columns=source.mapped_columns, offsets=source.offsets, keep_repeated=True)
         documents = read_documents(source.corpus, format=source.input_format, options=options, problems=problems)
-        _write_documents(linker, documents, writer(located=True, has_documents=True), out)
+        _write_documents(linker, documents, writer(located=True, has_documents=True), out, processes)
     elif source.file is None:
-        _write(linker, [Batch([Mention(text) for text in source.mentions])], writer(), out)
+        _write(linker, [Batch([Mention(text) for text in source.mentions])], writer(), out, processes=1)
     elif source.column is not None and (cells := table_cells(source.file, problems)) is not None:
         schema = parquet_schema(source.file) if is_parquet(source.file) else None
         table = open_cells(
             cells, source.file, source.column, problems, further=source.mapped_columns, schema=schema
         )
-        _write_table(linker, table, writer, out)
+        _write_table(linker, table, writer, out, processes)
     else:
         with source.opened() as (stream, path):
             if source.column is None:
-                _write(linker, line_batches(stream, path, problems), writer(), out)
+                _write(linker, line_batches(stream, path, problems), writer(), out, processes)
             else:
                 table = open_table(stream, path, source.column, problems, further=source.mapped_columns)
-                _write_table(linker, table, writer, out)
+                _write_table(linker, table, writer, out, processes)
 
 
 def _given_options() -> frozenset[str]:
@@ -347,9 +366,10 @@ def _reranker(folder: Path, index: Index) -> Reranker:
 
 
 def _write_documents(
-    linker: SeveralLinkers, documents: Iterable[Document], writer: LinkWriter, out: Output
+    linker: SeveralLinkers, documents: Iterable[Document], writer: LinkWriter, out: Output, processes: int
 ) -> None:
-    for document, links in _linked(linker, documents):
+    linked = _linked(linker, documents) if processes == 1 else link_in_processes(linker, documents, processes)
+    for document, links in linked:
         writer.begin_document(document)
         for link in links:
             writer.write(link)
@@ -371,18 +391,33 @@ def _linked(linker: SeveralLinkers, documents: Iterable[Document]) -> Iterator[t
 
 
 def _write_table(
-    linker: SeveralLinkers, table: InputTable, writer: Callable[..., LinkWriter], out: Output
+    linker: SeveralLinkers, table: InputTable, writer: Callable[..., LinkWriter], out: Output, processes: int
 ) -> None:
     has_types = table.header.cells is not None and table.schema is None
     layout = UserTable(table.header, table.delimiter, table.code, table.frequency, table.schema, has_types)
-    _write(linker, table.batches, writer(table=layout), out)
+    _write(linker, table.batches, writer(table=layout), out, processes)
 
 
-def _write(linker: SeveralLinkers, batches: Iterable[Batch], writer: LinkWriter, out: Output) -> None:
+def _write(
+    linker: SeveralLinkers, batches: Iterable[Batch], writer: LinkWriter, out: Output, processes: int
+) -> None:
     # Memory grows with mentions times candidates: with many candidates, take fewer mentions at a time.
     size = max(1, _CANDIDATES // linker.top_k)
-    for batch in (portion for whole in batches for portion in whole.portions(size)):
-        for link, row in zip(linker.link(batch.mentions), batch.rows or repeat(None), strict=False):
+    waiting: deque[Batch] = deque()
+
+    def documents() -> Iterator[Document]:
+        for batch in (portion for whole in batches for portion in whole.portions(size)):
+            waiting.append(batch)
+            yield as_document(batch.mentions, stacklevel=1)
+
+    linked = (
+        # One by one, so that a slow pipe gets an answer to each line.
+        ((document, linker.link(document)) for document in documents())
+        if processes == 1
+        else link_in_processes(linker, documents(), processes, shard=1)
+    )
+    for _, links in linked:
+        for link, row in zip(links, waiting.popleft().rows or repeat(None), strict=False):
             writer.write(link, row)
         _flush(out)
     writer.close()

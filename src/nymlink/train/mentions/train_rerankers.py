@@ -36,6 +36,20 @@ def train_rerank(
 
     The result also has ``unit_length``, the unit of lengths. With the loss ``prototype-srn`` it has the learned
     ``radius`` too.
+
+    Example:
+        >>> from nymlink import Linker, RerankSettings, train_rerank
+        >>> Linker.build("diseases.obo", encoder=None).index.save("diseases-index")
+        >>> settings = RerankSettings(
+        ...     corpora=("train.PubTator.txt",),
+        ...     index="diseases-index",
+        ...     base="base",
+        ...     output="trained",
+        ...     candidates=4,
+        ...     max_steps=1,
+        ... )
+        >>> train_rerank(settings)["steps"]
+        1
     """
     setup = partial(_setup, progress=progress)
     return train_reranker(
@@ -100,6 +114,20 @@ def train_cross_encoder(
     """Train a cross-encoder, or resume; see :func:`~nymlink.train.mentions.reranker_training.train_reranker`.
 
     The result also has ``with_gold``, the share of the training mentions with a gold candidate.
+
+    Example:
+        >>> from nymlink import CrossEncoderSettings, Linker, train_cross_encoder
+        >>> Linker.build("diseases.obo", encoder=None).index.save("diseases-index")
+        >>> settings = CrossEncoderSettings(
+        ...     corpora=("train.PubTator.txt",),
+        ...     index="diseases-index",
+        ...     base="base",
+        ...     output="cross",
+        ...     candidates=2,
+        ...     max_steps=1,
+        ... )
+        >>> train_cross_encoder(settings)["steps"]
+        1
     """
     return train_reranker(
         "cross-encoder",

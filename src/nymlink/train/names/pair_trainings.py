@@ -38,6 +38,12 @@ def train_sap(
     """Train an encoder, or resume its training.
 
     See :func:`~nymlink.train.names.self_alignment.train_on_pairs`.
+
+    Example:
+        >>> from nymlink import SapSettings, train_sap
+        >>> settings = SapSettings(vocab="diseases.obo", base="base", output="encoder", max_steps=1)
+        >>> train_sap(settings)["steps"]
+        1
     """
     return train_on_pairs(
         "sap", settings, partial(_synonyms, settings), restart=restart, progress=progress, problems=problems
@@ -68,7 +74,16 @@ def train_translation(
     progress: bool = False,
     problems: Problems | None = None,
 ) -> Mapping[str, Any]:
-    """Train an encoder on translations with :func:`~nymlink.train.names.self_alignment.train_on_pairs`."""
+    """Train an encoder on translations with :func:`~nymlink.train.names.self_alignment.train_on_pairs`.
+
+    Example:
+        >>> from nymlink import TranslationSettings, train_translation
+        >>> settings = TranslationSettings(
+        ...     translations=("en-de.tsv",), base="base", output="translated", max_steps=2
+        ... )
+        >>> train_translation(settings)["steps"]
+        2
+    """
     return train_on_pairs(
         "translation",
         settings,
@@ -156,6 +171,14 @@ def train_finetune(
     """Train an encoder, or resume its training.
 
     See :func:`~nymlink.train.names.self_alignment.train_on_pairs`.
+
+    Example:
+        >>> from nymlink import FinetuneSettings, train_finetune
+        >>> settings = FinetuneSettings(
+        ...     corpora=("train.PubTator.txt",), vocab="diseases.obo", base="base", output="tuned", max_steps=2
+        ... )
+        >>> train_finetune(settings)["steps"]
+        2
     """
     return train_on_pairs(
         "finetune", settings, partial(_mentions, settings), restart=restart, progress=progress, problems=problems

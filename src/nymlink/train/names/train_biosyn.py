@@ -307,6 +307,14 @@ def train_biosyn(
 
     Raises:
         InputError: ``torchrun`` started several processes.
+
+    Example:
+        >>> from nymlink import BioSynSettings, train_biosyn
+        >>> settings = BioSynSettings(
+        ...     corpora=("train.PubTator.txt",), vocab="diseases.obo", base="base", output="biosyn", max_steps=2
+        ... )
+        >>> train_biosyn(settings)["steps"]
+        2
     """
     if process_count() > 1:
         raise InputError("the training biosyn runs in one process only: start it without torchrun")

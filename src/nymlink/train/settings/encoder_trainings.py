@@ -23,7 +23,14 @@ from nymlink.vocabulary.concepts import KINDS
 
 @dataclass(frozen=True, kw_only=True)
 class SapSettings(SynonymSettings):
-    """The settings of the training ``sap``: pairs come from a vocabulary or from a file."""
+    """The settings of the training ``sap``: pairs come from a vocabulary or from a file.
+
+    Example:
+        >>> from nymlink import SapSettings
+        >>> settings = SapSettings(vocab="diseases.obo", base="nymlink-mini", output="encoder", epochs=2)
+        >>> settings.epochs, settings.loss
+        (2, 'multi-similarity')
+    """
 
     vocab: str | None = field(
         default=None,
@@ -73,7 +80,14 @@ class SapSettings(SynonymSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationSettings(AlignmentSettings):
-    """The settings of the training ``translation``: self-alignment of words with their translations."""
+    """The settings of the training ``translation``: self-alignment of words with their translations.
+
+    Example:
+        >>> from nymlink import TranslationSettings
+        >>> settings = TranslationSettings(translations=("en-de.tsv",), base="encoder", output="translated")
+        >>> settings.epochs
+        5
+    """
 
     translations: tuple[str, ...] = field(
         metadata=about(
@@ -114,7 +128,16 @@ class MentionSettings(CorpusSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneSettings(MentionSettings, SynonymSettings):
-    """The settings of the training ``finetune``: self-alignment of mentions with names."""
+    """The settings of the training ``finetune``: self-alignment of mentions with names.
+
+    Example:
+        >>> from nymlink import FinetuneSettings
+        >>> settings = FinetuneSettings(
+        ...     corpora=("train.PubTator.txt",), vocab="diseases.obo", base="encoder", output="tuned"
+        ... )
+        >>> settings.batch_pairs
+        128
+    """
 
     epochs: int = field(
         default=3,
@@ -128,7 +151,16 @@ class FinetuneSettings(MentionSettings, SynonymSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class BioSynSettings(MentionSettings, EncoderTrainingSettings):
-    """The settings of the training ``biosyn``: the candidate names of mentions, and the optimiser."""
+    """The settings of the training ``biosyn``: the candidate names of mentions, and the optimiser.
+
+    Example:
+        >>> from nymlink import BioSynSettings
+        >>> settings = BioSynSettings(
+        ...     corpora=("train.PubTator.txt",), vocab="diseases.obo", base="encoder", output="biosyn"
+        ... )
+        >>> settings.candidates
+        20
+    """
 
     candidates: int = field(
         default=20,

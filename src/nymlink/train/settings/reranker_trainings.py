@@ -48,7 +48,16 @@ class RerankerTrainingSettings(CorpusSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class RerankSettings(RerankerTrainingSettings):
-    """The settings of the training ``rerank`` for dual encoders."""
+    """The settings of the training ``rerank`` for dual encoders.
+
+    Example:
+        >>> from nymlink import RerankSettings
+        >>> settings = RerankSettings(
+        ...     corpora=("train.PubTator.txt",), index="diseases-index", base="encoder", output="reranker"
+        ... )
+        >>> settings.loss
+        'prototype-srn'
+    """
 
     loss: Literal["triplet", "triplet-sampled", "prototype", "prototype-srn"] = field(
         default="prototype-srn",
@@ -153,7 +162,16 @@ class RerankSettings(RerankerTrainingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossEncoderSettings(RerankerTrainingSettings):
-    """The settings of the training ``cross-encoder``."""
+    """The settings of the training ``cross-encoder``.
+
+    Example:
+        >>> from nymlink import CrossEncoderSettings
+        >>> settings = CrossEncoderSettings(
+        ...     corpora=("train.PubTator.txt",), index="diseases-index", base="encoder", output="cross"
+        ... )
+        >>> settings.candidates
+        16
+    """
 
     candidates: int = field(
         default=16,

@@ -152,6 +152,14 @@ def merge(
     Raises:
         InputError: there is no vocabulary, or two vocabularies hold the same source, or the same id without a
             prefix.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from nymlink import merge, read_vocabulary
+        >>> _ = Path("own.csv").write_text("id,name,xrefs\\nOWN:1,asthma,MONDO:0004979\\n", encoding="utf-8")
+        >>> merged = merge([read_vocabulary("diseases.obo"), read_vocabulary("own.csv")])
+        >>> merged.vocabulary.resolve("OWN:1")
+        ('MONDO:0004979',)
     """
     parts = _parts(vocabularies)
     _check_ids(parts)
