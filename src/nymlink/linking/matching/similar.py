@@ -9,7 +9,7 @@ from typing import Final
 
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index
-from nymlink.linking.matching.names import RELIABILITY, KnownName, Names, Pair, are_comparable
+from nymlink.linking.matching.names import RELIABILITY, KnownName, Pair, are_comparable
 from nymlink.text.contradictions import contradiction
 
 _NEAREST: Final = 5
@@ -42,7 +42,7 @@ def similar_names(
     names: Iterable[KnownName],
     index: Index,
     rows: Rows,
-    others: Names,
+    others: Collection[KnownName],
     *,
     common: Collection[str],
     same: bool = False,
@@ -61,6 +61,9 @@ def similar_names(
         Pair → similarity. Without ``same``, a concept is in one pair at most.
     """
     best = _nearest(list(names), index, rows, others, common=common, same=same)
+    further = defaultdict[int, list[str]](list)
+    for name in others:
+        further[name.concept].append(name.prepared)
     first, second = _by_similarity(best, 0), _by_similarity(best, 1)
     found = {}
     for pair, each in best.items():
@@ -71,11 +74,10 @@ def similar_names(
             continue
         query, name = each.names
         language = None if query.lang == "und" else query.lang
-        further = (other.prepared for other in others.by_concept[pair[1]])
         found[pair] = replace(
             each,
             lead=min(leads),
-            contradiction=_say(contradiction(query.prepared, name.prepared, further, language=language)),
+            contradiction=_say(contradiction(query.prepared, name.prepared, further[pair[1]], language=language)),
         )
     return found
 
@@ -84,13 +86,13 @@ def _nearest(
     names: list[KnownName],
     index: Index,
     rows: Rows,
-    others: Names,
+    others: Collection[KnownName],
     *,
     common: Collection[str],
     same: bool,
 ) -> dict[Pair, Similar]:
     """Find the nearest concepts of each name, and keep the most similar names of each pair of concepts."""
-    by_row = {name.row: name for name in others.all}
+    by_row = {name.row: name for name in others}
     matches = index.match([name.prepared for name in names], _NEAREST + same)
     best: dict[Pair, Similar] = {}
     columns = (matches.names.tolist(), matches.scores.astype(float).round(6).tolist())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from math import log
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
-import numpy as np
 import pyarrow.compute as pc
 
 from nymlink.linking.matching.names import Pair
@@ -14,7 +13,7 @@ from nymlink.vocabulary.hierarchy import flatten_lists
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _NEAR: Final = 3
-"""Number of levels above and below a concept that are compared."""
+"""Number of levels below a concept that are compared."""
 
 
 class Hierarchy:
@@ -38,7 +37,6 @@ class Hierarchy:
                 self.parents[child].append(parent)
                 self.children[parent].append(child)
         self._ancestors: dict[int, frozenset[int]] = {}
-        self._information = self._measure_information()
 
     def __bool__(self) -> bool:
         """Whether any concept has a parent."""
@@ -57,23 +55,13 @@ class Hierarchy:
             known = self._ancestors[row] = frozenset(found)
         return known
 
-    def information(self, row: int) -> float:
-        """Return how specific a concept is: 0 for the root of everything, 1 for a concept without children."""
-        return float(self._information[row])
-
-    def near(self, row: int, edges: list[list[int]]) -> Iterable[tuple[int, int]]:
-        """Yield the concepts within some steps along parents or children, each with its number of steps."""
+    def levels(self, row: int, *, up: bool) -> Iterator[list[int]]:
+        """Yield the parents of a concept, their parents, and so on, each concept once; or the children."""
+        edges = self.parents if up else self.children
         seen, level = {row}, [row]
-        for distance in range(1, _NEAR + 1):
-            level = [other for one in level for other in edges[one] if not (other in seen or seen.add(other))]
-            yield from ((other, distance) for other in level)
-
-    def _measure_information(self) -> np.ndarray:
-        counts = np.ones(len(self.parents))
-        for row in range(len(self.parents)):
-            for ancestor in self.ancestors(row):
-                counts[ancestor] += 1
-        return 1 - np.log(counts) / log(max(len(counts), 2))
+        while level := list(dict.fromkeys(other for one in level for other in edges[one] if other not in seen)):
+            seen.update(level)
+            yield level
 
 
 class Support:
@@ -86,41 +74,42 @@ class Support:
     """
 
     def __init__(self, one: Hierarchy, other: Hierarchy, mapped: Mapping[int, int]) -> None:
-        self._one, self._other = one, other
-        self._images = dict(mapped)
-        self._origins = {image: row for row, image in mapped.items()}
+        self._sides = (one, dict(mapped)), (other, {image: row for row, image in mapped.items()})
 
     def above(self, pair: Pair) -> float | None:
-        """Return the share of the nearest mapped ancestors of both whose partner is an ancestor of the other."""
-        row, image = pair
-        return _share(
-            [
-                *self._agreements(self._one, row, self._images, self._other.ancestors(image) | {image}, image),
-                *self._agreements(self._other, image, self._origins, self._one.ancestors(row) | {row}, row),
-            ]
-        )
+        """Return the share of the nearest mapped ancestors of both whose partner is an ancestor of the other.
 
-    def below(self, pair: Pair) -> float | None:
-        """Return the share of the mapped descendants of both whose partner is a descendant of the other."""
-        row, image = pair
-        found = []
-        for child, steps in self._one.near(row, self._one.children):
-            if (partner := self._images.get(child)) is not None and partner != image:
-                found.append((1 / steps, image in self._other.ancestors(partner)))
-        for child, steps in self._other.near(image, self._other.children):
-            if (partner := self._origins.get(child)) is not None and partner != row:
-                found.append((1 / steps, row in self._one.ancestors(partner)))
+        ``None`` if no ancestor is mapped.
+        """
+        found: list[tuple[float, bool]] = []
+        for (own, partners), (other, _), row, image in self._both(pair):
+            # A partner of an ancestor that is this very concept says nothing: it is the other pair that is wrong.
+            levels = ([partners.get(each, image) for each in level] for level in own.levels(row, up=True))
+            nearest = next(filter(None, ([each for each in level if each != image] for level in levels)), [])
+            found += [(1.0, each in other.ancestors(image)) for each in nearest]
         return _share(found)
 
-    def _agreements(self, own, row, images, above, own_image):
-        found = []
-        level, seen = [row], {row}
-        while level and not found:
-            level = [p for one in level for p in own.parents[one] if not (p in seen or seen.add(p))]
-            found = [(max(own.information(p), 0.01), images[p] in above) for p in level if p in images and images[p] != own_image]
-        return found
+    def below(self, pair: Pair) -> float | None:
+        """Return the share of the mapped descendants of both whose partner is a descendant of the other.
+
+        ``None`` if no near descendant is mapped. Children count more than their children.
+        """
+        found: list[tuple[float, bool]] = []
+        for (own, partners), (other, _), row, image in self._both(pair):
+            for steps, level in enumerate(islice(own.levels(row, up=False), _NEAR), start=1):
+                images = (partners.get(each, image) for each in level)
+                found += [(1 / steps, image in other.ancestors(each)) for each in images if each != image]
+        return _share(found)
+
+    def _both(self, pair: Pair) -> Iterator[tuple[_Side, _Side, int, int]]:
+        yield (*self._sides, *pair)
+        yield (*self._sides[::-1], *pair[::-1])
 
 
-def _share(found: list[tuple[float, bool]]) -> float | None:
+_Side = tuple[Hierarchy, dict[int, int]]
+"""A hierarchy, and the partners of its concepts."""
+
+
+def _share(found: Sequence[tuple[float, bool]]) -> float | None:
     total = sum(weight for weight, _ in found)
     return sum(weight for weight, agrees in found if agrees) / total if total else None
