@@ -58,7 +58,7 @@ _SUREST: Final = 0.7
 
 _ALIKE: Final = 0.75
 _ONE_WORD: Final = 0.9
-_CONTRADICTED: Final = 1.5
+_CONTRADICTED: Final = 3.0
 """For names that are not equal: a good similarity, and the changes of log-odds if a name has one word, and if the
 names contradict each other ("type 1", "type 2")."""
 
