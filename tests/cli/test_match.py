@@ -44,7 +44,11 @@ def test_nothing_in_common_writes_no_mapping(run: Run, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("concept_id\tname\nX:1\t\n", "no row that could be used"), ("", "empty"), ("\x00\x01\x02", "not recognised")],
+    [
+        ("concept_id\tname\nX:1\t\n", "no row that could be used"),
+        ("", "empty"),
+        ("\x00\x01\x02", "not recognised"),
+    ],
 )
 def test_unusable_vocabularies_are_named(run: Run, folder: Path, content: str, said: str) -> None:
     (folder / "bad.tsv").write_text(content, "utf-8")
