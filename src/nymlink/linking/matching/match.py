@@ -263,10 +263,10 @@ class _Matcher:
         else:
             free[list(second)] = False
             queries = [name for name in self._names.all if name.concept not in first and name.kind in RELIABILITY]
-        kept = np.flatnonzero(free[self._other.columns.names["concept"].to_numpy()])
+        kept = np.flatnonzero(free[self._other.columns.names["concept"].to_numpy()]).astype(np.int32)
         if not queries or not len(kept):
             return {}
-        index, rows = self._index, np.arange(self._other.name_count)
+        index, rows = self._index, np.arange(self._other.name_count, dtype=np.int32)
         if index is None:
             index, rows = (
                 Index.build(part_of(self._other, free), encoder=self._encoder, progress=self._progress),

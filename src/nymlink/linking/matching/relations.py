@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
+from math import log
 from typing import Final, Literal
 
 from nymlink.linking.matching.names import RELIABILITY, KnownName, Names, Pair, are_comparable
 from nymlink.linking.matching.structure import Hierarchy
-from nymlink.vocabulary.name_matching import loose_form
 
 Direction = Literal["broader", "narrower"]
 """Relation of the concept of the second vocabulary to the one of the first."""
 
 _STATED: Final = 0.6
-_MODIFIED: Final = 0.6
+_COVERED: Final = 0.35
 _PARENT: Final = 0.8
-"""Confidence of a name that a vocabulary calls narrow or broad, and of a name without its modifier; factor of the
-confidence that the parent of a concept is mapped. Measured in ``docs/evidence/matching.md``."""
+"""Confidence of a name that a vocabulary calls narrow or broad, and of a name whose specific words are all in the
+name of the concept; factor of the confidence that the parent of a concept is mapped. The second is measured in
+``docs/evidence/matching.md``."""
 
-_LEAST_WORDS: Final = 2
-"""Smallest number of words that are left without a modifier: "acute hepatitis" says less about "hepatitis" than
-about nothing, but "syndrome" is no concept."""
+_COMMON: Final = 0.03
+"""Share of the concepts of a vocabulary above which a word of their names is not specific ("abnormal")."""
 
-_ENDINGS: Final = frozenset("type form stage grade variant i ii iii iv v vi vii viii ix x".split())
-"""Words at the end of a name that a broader name lacks, beside numbers and letters: "torsion dystonia 2"."""
+_MEANING: Final = ("preferred", "exact")
+"""Kinds of the names whose words are compared."""
+
+_LEAST_COVERED: Final = 0.4
+"""Smallest share of a name that the specific words make up, each word weighted by its rarity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,9 @@ def inexact_partners(
 ) -> dict[Pair, Inexact]:
     """Find partners that are broader or narrower, one for each concept that has no equal partner.
 
-    In this order, the first that is found counts: a name that a vocabulary calls narrow or broad; a name of the
-    concept without its modifier ("acute hepatitis", hepatitis); a name of the partner without its modifier; the
-    partner of a parent.
+    In this order, the first that is found counts: a name that a vocabulary calls narrow or broad; the partner of a
+    parent; a name of a partner whose specific words are all in a name of the concept ("small vomer bone", abnormal
+    vomer morphology).
 
     Args:
         names: names of the first vocabulary.
@@ -63,22 +67,17 @@ def inexact_partners(
         exact: concept row of the first → its equal concept in the second, and the confidence.
         common: languages of both.
     """
-    taken = {image for image, _ in exact.values()}
-    narrower = _without_modifiers(
-        (name for name in others.all if name.concept not in taken), names, common, without=exact.keys()
-    )
+    words = _SpecificWords(others, common)
     found: dict[Pair, Inexact] = {}
     for concept, own in names.by_concept.items():
         if concept in exact:
             continue
-        for pair, inexact in (
-            *_stated(own, others, common),
-            *_broader(own, others, common),
-            *narrower.get(concept, ()),
-            *_of_parents(own, hierarchies[0], exact, others),
-        ):
-            found[pair] = inexact
-            break
+        ways = (
+            _stated(own, others, common),
+            _of_parents(own, hierarchies[0], exact, others),
+            words.broader(own),
+        )
+        found.update(islice(chain.from_iterable(ways), 1))
     return found
 
 
@@ -97,34 +96,6 @@ def _stated(own: Iterable[KnownName], others: Names, common: Collection[str]) ->
                 )
 
 
-def _broader(own: Iterable[KnownName], others: Names, common: Collection[str]) -> Iterator[tuple[Pair, Inexact]]:
-    """Yield partners whose name is a name of the concept without a modifier, the longest name first."""
-    found = [
-        (words, (name, other))
-        for name in own
-        if name.kind in ("preferred", "exact")
-        for words, form in _shorter(name.prepared)
-        for other in others.by_loose.get(form, ())
-        if other.kind in ("preferred", "exact") and are_comparable(name.lang, other.lang, common)
-    ]
-    for _, pair in sorted(found, key=lambda each: (-each[0], each[1][1].kind != "preferred", each[1][1].row)):
-        yield (pair[0].concept, pair[1].concept), Inexact("broader", _MODIFIED, pair)
-
-
-def _without_modifiers(
-    names: Iterable[KnownName], others: Names, common: Collection[str], *, without: Collection[int]
-) -> dict[int, list[tuple[Pair, Inexact]]]:
-    """Find, for concepts of the first vocabulary, partners whose name has a modifier that theirs lacks."""
-    found = defaultdict[int, list[tuple[Pair, Inexact]]](list)
-    for name in names:
-        for pair, inexact in _broader([name], others, common):
-            if pair[1] not in without:
-                narrower = Inexact("narrower", inexact.confidence, inexact.names[::-1])
-                found[pair[1]].append(((pair[1], pair[0]), narrower))
-                break
-    return found
-
-
 def _of_parents(
     own: list[KnownName], hierarchy: Hierarchy, exact: Mapping[int, tuple[int, float]], others: Names
 ) -> Iterator[tuple[Pair, Inexact]]:
@@ -137,14 +108,47 @@ def _of_parents(
         yield (concept, image), Inexact("broader", -confidence * _PARENT, (own[0], others.by_concept[image][0]))
 
 
-def _shorter(prepared: str) -> Iterator[tuple[int, str]]:
-    """Yield the number of words and the loose form of a name without words at its beginning, or at its end."""
-    words = prepared.split()
-    for start in range(1, len(words) - _LEAST_WORDS + 1):
-        yield len(words) - start, loose_form(" ".join(words[start:]))
-    end = len(words)
-    while end > _LEAST_WORDS and (
-        words[end - 1] in _ENDINGS or len(words[end - 1]) == 1 or words[end - 1][0].isdigit()
-    ):
-        end -= 1
-        yield end, loose_form(" ".join(words[:end]))
+class _SpecificWords:
+    """The specific words of the names of a vocabulary, in loose form: words that few of its concepts have.
+
+    Args:
+        names: names of the vocabulary.
+        common: languages that are compared.
+    """
+
+    def __init__(self, names: Names, common: Collection[str]) -> None:
+        self._common = common
+        self._count = len(names.by_concept)
+        known = [(name, frozenset(name.loose.split())) for name in names.all if name.kind in _MEANING]
+        self._concepts = Counter(
+            word for word, _ in {(word, name.concept) for name, words in known for word in words}
+        )
+        self._by_rarest = defaultdict[str, list[tuple[KnownName, frozenset[str]]]](list)
+        for name, words in known:
+            specific = frozenset(word for word in words if self._concepts[word] <= _COMMON * self._count + 1)
+            if specific:
+                self._by_rarest[min(specific, key=lambda word: (self._concepts[word], word))].append(
+                    (name, specific)
+                )
+
+    def broader(self, own: Iterable[KnownName]) -> Iterator[tuple[Pair, Inexact]]:
+        """Yield the concept whose specific words cover most of a name of a concept, if they cover enough."""
+        found = [
+            (covered, -len(other.loose), other.kind == "preferred", -other.row, (name, other))
+            for name in own
+            if name.kind in _MEANING
+            for words in (frozenset(name.loose.split()),)
+            for word in sorted(words)
+            for other, specific in self._by_rarest.get(word, ())
+            if specific <= words
+            and name.loose != other.loose
+            and are_comparable(name.lang, other.lang, self._common)
+            for covered in (self._weight(specific) / self._weight(words),)
+            if covered >= _LEAST_COVERED
+        ]
+        if found:
+            *_, pair = max(found)
+            yield (pair[0].concept, pair[1].concept), Inexact("broader", _COVERED, pair)
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(log((self._count + 1) / max(self._concepts[word], 0.5)) for word in words)
