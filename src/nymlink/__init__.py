@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nymlink.linking.link import Candidate, Link
     from nymlink.linking.linker import Linker
     from nymlink.linking.links import LINK_SCHEMA, Links
+    from nymlink.linking.matching.match import match
     from nymlink.rerank.reranker import Reranker
     from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
     from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
@@ -73,6 +74,7 @@ _HOMES = {
     "nymlink.linking.linker": "Linker",
     "nymlink.linking.links": "LINK_SCHEMA Links",
     "nymlink.linking.link": "Candidate Link",
+    "nymlink.linking.matching.match": "match",
     "nymlink.rerank.reranker": "Reranker",
     "nymlink.train.mentions.train_rerankers": "train_cross_encoder train_rerank",
     "nymlink.train.names.pair_trainings": "train_finetune train_sap train_translation",
@@ -125,6 +127,7 @@ __all__ = [
     "enrich",
     "evaluate",
     "link",
+    "match",
     "merge",
     "read_corpus",
     "read_vocabulary",

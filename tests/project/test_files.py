@@ -27,10 +27,11 @@ from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.links import link_waiting
 from nymlink.project.project import Project
+from nymlink.project.rebase import rebase
 from nymlink.project.rows import Target
-from nymlink.project.terms import TermFilter, assign, list_terms, term_details
+from nymlink.project.terms import TermFilter, accept, assign, list_terms, term_details
 from nymlink.vocabulary.mappings import read_mappings
-from tests.project.conftest import TABLE, index_of
+from tests.project.conftest import NAMES, TABLE, index_of, vocabulary
 
 GOUT, FEVER, SPELT, ELSE = 1, 2, 3, 4
 
@@ -416,3 +417,48 @@ def test_tables_of_several_files_are_one(linked: Project) -> None:
     rows = rows_of(exported(linked, "csv"))
     assert (rows[0]["file"], rows[0]["ward"], rows[0]["code"]) == ("visits.csv", "", "A")
     assert (rows[-1]["file"], rows[-1]["ward"], rows[-1]["finding"]) == ("more.csv", "x", "podagra")
+
+
+MAPPINGS = """\
+#curie_map:
+#  X: https://example.org/x/
+#  M: https://example.org/m/
+subject_id\tsubject_label\tpredicate_id\tobject_id\tobject_label\tmapping_justification\tconfidence
+M:1\tmurine ache\tskos:broadMatch\tX:1\tgout\tsemapv:LexicalMatching\t0.6
+M:2\tfever\tskos:exactMatch\tX:5\tseizure\tsemapv:LexicalMatching\t0.7
+M:3\tgout\tskos:exactMatch\tY:9\tof another vocabulary\tsemapv:LexicalMatching\t0.9
+"""
+
+
+def test_proposals_of_a_mapping_table_are_the_first_candidates(index: Index, fresh: Project) -> None:
+    """Mappings that nobody reviewed are proposals, if their concepts are in the vocabulary of the project."""
+    add_table(fresh, MAPPINGS.encode(), "mappings.sssom.tsv", vocabulary=index.vocabulary)
+    linker = Linker(index, top_k=10)
+    link_waiting(fresh, linker.link)
+    shown = {term["text"]: term for term in list_terms(fresh, TermFilter())["terms"]}
+    assert [each["id"] for each in shown["murine ache"]["candidates"]][:1] == ["X:1"]
+    assert [each["id"] for each in shown["fever"]["candidates"]][:2] == ["X:5", "X:2"]
+    assert shown["fever"]["confidence"] == 0.7
+    assert shown["gout"]["candidates"][0]["id"] == "X:1"
+    accept(fresh, reviewer="Ann", above=0.5)
+    rows = {row["subject_label"]: row for row in mappings_of(exported(fresh, "sssom"))}
+    assert (rows["murine ache"]["predicate_id"], rows["murine ache"]["reviewer_label"]) == (
+        "skos:broadMatch",
+        "Ann",
+    )
+    assert rows["fever"]["object_id"] == "X:5"
+
+
+def test_proposals_stay_first_when_terms_are_linked_again(index: Index, fresh: Project) -> None:
+    add_table(fresh, MAPPINGS.encode(), "mappings.sssom.tsv", vocabulary=index.vocabulary)
+    linker = Linker(index, top_k=10)
+    link_waiting(fresh, linker.link)
+    rebase(fresh, fresh.index, index.vocabulary)
+    link_waiting(fresh, linker.link)
+    firsts = {term["text"]: term["candidates"][0]["id"] for term in list_terms(fresh, TermFilter())["terms"]}
+    assert firsts["fever"] == "X:5"
+    # Its concept is gone from another release: the search decides.
+    rebase(fresh, fresh.index, vocabulary({id_: names for id_, names in NAMES.items() if id_ != "X:5"}))
+    link_waiting(fresh, linker.link)
+    firsts = {term["text"]: term["candidates"][0]["id"] for term in list_terms(fresh, TermFilter())["terms"]}
+    assert firsts["fever"] == "X:2"

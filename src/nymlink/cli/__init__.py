@@ -53,6 +53,7 @@ nymlink = TopCommand(
         "Vocabularies and indexes": {
             "vocab": "nymlink.cli.vocab:vocab",
             "index": "nymlink.cli.index:index",
+            "match": "nymlink.cli.match:match",
         },
         "Linking": {
             "link": "nymlink.cli.link.link:link",

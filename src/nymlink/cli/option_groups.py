@@ -21,7 +21,7 @@ GROUPS: Final = {
         --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
         --forget --merged --left-out""",
     "Settings": """--slim --level --to --target
-        --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
+        --many --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
         --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs
         --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept

@@ -185,8 +185,8 @@ def add(
     """Add TABLE to the project FILE, and link its terms.
 
     A table is CSV, TSV, a workbook, Parquet, JSON lines, plain lines, a review of Usagi, or SSSOM. Equal terms are
-    one, and keep their earlier decisions. Decisions in Usagi and SSSOM files are imported. `nymlink project link`
-    continues a stopped run.
+    one, and keep their earlier decisions. Decisions in Usagi and SSSOM files are imported. Mappings of SSSOM
+    that nobody reviewed become first candidates. `nymlink project link` continues a stopped run.
 
     \b
     nymlink project add review.nymlink visits.csv --column finding --map-column language=lang

@@ -97,6 +97,8 @@ class Candidate:
         parts: the score of each search (exact, sparse, dense), before weighting. If the name equals the query,
             also ``writing``: similarity of the spelling of name and mention, 1 for verbatim.
         contradiction: how the mention contradicts the concept ("'no' is not in the name"), or ``None``.
+        relation: relation to the mention, if the mention is a concept (:func:`nymlink.match`); else ``None``.
+        confidence: probability of this relation; ``None`` if ``relation`` is.
 
     Example:
         >>> from nymlink import Linker
@@ -113,6 +115,8 @@ class Candidate:
     score: float
     parts: Mapping[str, float]
     contradiction: str | None = None
+    relation: Relation | None = None
+    confidence: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", Scores(self.parts))
@@ -130,6 +134,7 @@ class Candidate:
             "score": self.score,
             "parts": dict(self.parts),
             "contradiction": self.contradiction,
+            **({} if self.relation is None else {"relation": self.relation, "confidence": self.confidence}),
         }
 
 

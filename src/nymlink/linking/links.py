@@ -129,6 +129,7 @@ class Links(list[Link]):
 
     Attributes:
         vocabulary: the vocabulary that they were linked to; ``None`` if unknown. It is not pickled.
+        subjects: the vocabulary whose concepts are the mentions; ``None`` for other mentions. It is not pickled.
 
     Example:
         >>> from nymlink import Linker
@@ -140,6 +141,7 @@ class Links(list[Link]):
     """
 
     vocabulary: Vocabulary | None = None
+    subjects: Vocabulary | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Links, (list(self),)
@@ -235,8 +237,8 @@ class Links(list[Link]):
             format: name of a format (``"jsonl"``, ``"pubtator"``, or one that a package adds); by default, the
                 format of the file's ending, and TSV for a stream.
             documents: the documents whose mentions were linked or found, in order; formats of documents need them.
-            vocabulary: the vocabulary that was linked to (``linker.index.vocabulary``); formats of mappings state
-                its sources, licence and domains.
+            vocabulary: the vocabulary that was linked to, if not :attr:`vocabulary`; formats of mappings state its
+                sources, licence and domains.
 
         Raises:
             InputError: no format has this ending, or the format needs input that is missing.
@@ -270,7 +272,8 @@ class Links(list[Link]):
             multilingual=len(languages) > 1,
             located=is_located(self),
             has_documents=bool(documents),
-            vocabulary=vocabulary,
+            vocabulary=vocabulary or self.vocabulary,
+            subjects=self.subjects,
         )
         if not documents:
             shares = [list(self)]

@@ -14,8 +14,9 @@ from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.problems import Problems
 from nymlink.project.import_decisions import apply_decisions
+from nymlink.project.links import store_proposals
 from nymlink.project.project import Project, now, store_property
-from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
+from nymlink.project.stated_decisions import sssom_decisions, sssom_proposals, usagi_decisions
 from nymlink.project.table_columns import Roles, find_roles
 from nymlink.tables.cells import NO_TEXT, cell_language, mention_fault
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
@@ -61,7 +62,8 @@ def add_table(
     Returns:
         Number of the ``file``; numbers of its ``rows``, distinct ``terms``, ``new_terms`` and terms ``decided``
         before; and ``problems``. For a review of Usagi or SSSOM also its ``decisions``, which are applied: see
-        :func:`nymlink.project.import_decisions.apply_decisions`.
+        :func:`nymlink.project.import_decisions.apply_decisions`. Mappings of SSSOM that nobody reviewed become the
+        first candidates of their terms.
 
     Raises:
         InputError: it is no table, or has no such column; or the restriction names what does not occur.
@@ -97,6 +99,8 @@ def add_table(
                 name=sheet.name,
                 file=file,
             )
+        if sheet.format == "sssom" and vocabulary is not None:
+            store_proposals(connection, sssom_proposals(sheet), vocabulary)
     return {
         "file": file,
         "rows": len(sheet.rows),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from threading import Event
@@ -14,9 +15,10 @@ from nymlink.corpus.documents import Mention
 from nymlink.linking.link import Candidate, Context, Link
 from nymlink.project.project import Project
 from nymlink.project.rebase import note_better
-from nymlink.project.rows import ProjectError, stored
+from nymlink.project.rows import ProjectError, Target, stored
 from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
+from nymlink.vocabulary.vocabulary import Vocabulary
 
 CANDIDATES: Final = 10
 """Number of candidates that are stored for a term."""
@@ -46,6 +48,62 @@ def mention_of(text: str, language: str, type: str) -> Mention:
     return Mention(text, type=type, language=language or None)
 
 
+def store_proposals(
+    connection: sqlite3.Connection,
+    proposals: Iterable[tuple[str, Target, float | None]],
+    vocabulary: Vocabulary,
+) -> None:
+    """Keep the proposals of a mapping table as the first candidates of its undecided terms, which wait then.
+
+    Later links of these terms begin with the proposals.
+
+    Args:
+        connection: connection in a transaction.
+        proposals: term, concept with its relation, and confidence if stated.
+        vocabulary: the vocabulary that the project is linked to; concepts of others are no proposals.
+    """
+    of_terms: dict[str, dict[str, Candidate]] = {}
+    for label, target, confidence in proposals:
+        # In SSSOM, ids without a prefix get the name of their source as prefix.
+        ids = (target.concept_id, target.concept_id.partition(":")[2])
+        row = next((row for id_ in ids if id_ and (row := vocabulary.row(id_)) is not None), None)
+        if row is not None:
+            concept_id, name = vocabulary.concept_id(row), vocabulary.preferred_name(row)
+            of_terms.setdefault(" ".join(label.split()), {})[concept_id] = Candidate(
+                concept_id,
+                name,
+                Name(name, concept_id),
+                confidence or 0.0,
+                {},
+                relation=target.relation,
+                confidence=confidence,
+            )
+    for text, candidates in of_terms.items():
+        ranked = sorted(candidates.values(), key=lambda candidate: -(candidate.confidence or 0.0))
+        link = Link(Mention(text), text, tuple(ranked), confidence=ranked[0].confidence)
+        connection.execute(
+            "UPDATE term SET link = ?, state = 'waiting' WHERE text = ? AND id NOT IN (SELECT term FROM settled)",
+            (json.dumps(link_values(link), ensure_ascii=False), text),
+        )
+
+
+def _with_proposals(link: Link, before: Link | None) -> Link:
+    """Put the proposals among the candidates of the link before in front of the candidates of a link."""
+    proposed = () if before is None else tuple(each for each in before.candidates if each.relation is not None)
+    if not proposed:
+        return link
+    known = {candidate.concept_id for candidate in proposed}
+    others = tuple(each for each in link.candidates if each.concept_id not in known)
+    confidence = proposed[0].confidence
+    return replace(
+        link,
+        candidates=(*proposed, *others)[:CANDIDATES],
+        parts=(),
+        confidence=link.confidence if confidence is None else confidence,
+        nil=False,
+    )
+
+
 def store_links(project: Project, links: Iterable[tuple[int, Link | None]]) -> None:
     """Save the links of terms; ``None`` for a term that cannot be linked.
 
@@ -54,11 +112,12 @@ def store_links(project: Project, links: Iterable[tuple[int, Link | None]]) -> N
     """
     with project.writing() as connection:
         for term, link in links:
-            link = None if link is None else _with_candidates(link)
+            (text,) = connection.execute("SELECT link FROM term WHERE id = ?", (term,)).fetchone()
+            before = kept_link(text, Mention(""))
+            link = None if link is None else _with_proposals(_with_candidates(link), before)
             values = None if link is None else link_values(link)
             if values is not None:
-                (before,) = connection.execute("SELECT link FROM term WHERE id = ?", (term,)).fetchone()
-                note_better(connection, term, kept_link(before, Mention("")), values)
+                note_better(connection, term, before, values)
             connection.execute(
                 "UPDATE term SET state = ?, link = ?, confidence = ?, margin = ?, nil = ? WHERE id = ?",
                 (

@@ -60,12 +60,25 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
             _apply(connection, Decision.of(row), vocabulary)
         # Keep the links: new candidates are compared with the earlier ones.
         connection.execute("UPDATE term SET state = 'waiting'")
+        _drop_proposals(connection, vocabulary)
         connection.execute("UPDATE property SET value = ? WHERE name = 'index'", (json.dumps(index.to_dict()),))
         connection.execute(
             "INSERT INTO property VALUES ('index_before', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             (json.dumps(before),),
         )
     return count_changes(project)
+
+
+def _drop_proposals(connection: sqlite3.Connection, vocabulary: Vocabulary) -> None:
+    """Let the proposals of mapping tables whose concepts are gone be candidates like others."""
+    found = connection.execute("SELECT id, link FROM term WHERE link LIKE '%\"relation\":%'").fetchall()
+    for term, text in found:
+        link = json.loads(text)
+        for candidate in link["candidates"]:
+            if candidate["concept_id"] not in vocabulary:
+                candidate.pop("relation", None)
+                candidate.pop("confidence", None)
+        connection.execute("UPDATE term SET link = ? WHERE id = ?", (json.dumps(link, ensure_ascii=False), term))
 
 
 def count_changes(project: Project) -> dict[str, int]:

@@ -314,9 +314,7 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
 
     A negated mapping gives no target.
     """
-    prefixes = Prefixes()
-    for name, namespace in read_curie_map(sheet.preamble.splitlines()).items():
-        prefixes.declare(name, namespace)
+    prefixes = _sssom_prefixes(sheet)
     subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
     for number, cells in sheet.rows:
         row = dict(zip(sheet.header, cells, strict=True))
@@ -344,6 +342,30 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
             at=milliseconds(first.get("mapping_date", "") if stated is None else stated[1]),
             comment="; ".join(comments),
         )
+
+
+def sssom_proposals(sheet: Sheet) -> Iterator[tuple[str, Target, float | None]]:
+    """Yield the mappings that only programs justify: label of the subject, object, and confidence if stated."""
+    prefixes = _sssom_prefixes(sheet)
+    for number, cells in sheet.rows:
+        row = dict(zip(sheet.header, cells, strict=False))
+        label = row.get("subject_label", "") or row.get("subject_id", "")
+        if number in sheet.ragged or _is_reviewed(row) or row.get("predicate_modifier", ""):
+            continue
+        try:
+            confidence = float(row.get("confidence", ""))
+        except ValueError:
+            confidence = -1.0
+        for target in _sssom_targets([row], prefixes):
+            yield label, target, confidence if 0 <= confidence <= 1 else None
+
+
+def _sssom_prefixes(sheet: Sheet) -> Prefixes:
+    """Read the prefixes that a table of SSSOM declares."""
+    prefixes = Prefixes()
+    for name, namespace in read_curie_map(sheet.preamble.splitlines()).items():
+        prefixes.declare(name, namespace)
+    return prefixes
 
 
 def _is_reviewed(row: dict[str, str]) -> bool:

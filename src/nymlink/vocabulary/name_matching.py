@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -60,6 +61,7 @@ def loose_form(name: str) -> str:
     return " ".join(content_words) or name
 
 
+@lru_cache(1 << 16)
 def _loose_word(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-3] + "y" if word.endswith("ies") and len(word) > 5 else word[:-1]

@@ -87,6 +87,19 @@ def subset(
     )
 
 
+def part_of(vocabulary: Vocabulary, concepts: Bools) -> Vocabulary:
+    """Keep some concepts with all their names, in the order of the vocabulary, without old ids.
+
+    Args:
+        vocabulary: a vocabulary of C concepts.
+        concepts: bool (C): which to keep.
+    """
+    columns = vocabulary.columns
+    names = concepts[columns.names["concept"].to_numpy()]
+    part = _restrict(columns, concepts, names, np.zeros(len(columns.redirects), bool))
+    return Vocabulary(part, vocabulary.sources, vocabulary.settings)
+
+
 @dataclass(frozen=True, slots=True)
 class _Labels:
     """The labels of the rows of a table; a row may have any number of labels.

@@ -24,10 +24,11 @@ from nymlink.linking.link import Candidate, Link, Relation, Review
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 from nymlink.tables.delimited import Record, restore_cell
 from nymlink.text.normalise import normalise
+from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 def relation(candidate: Candidate, link: Link) -> Relation:
-    """Return the relation of a candidate to a term: a person's decision, else derived from the name that matched.
+    """Return the relation of a candidate to a term: as a person decided, as stated, or by the name that matched.
 
     Args:
         candidate: the concept.
@@ -35,6 +36,8 @@ def relation(candidate: Candidate, link: Link) -> Relation:
     """
     if link.review is not None and candidate in link.candidates[: len(link.review.relations)]:
         return link.review.relations[link.candidates.index(candidate)]
+    if candidate.relation is not None:
+        return candidate.relation
     if not _is_name(candidate, link) or candidate.contradiction is not None or link.guessed or link.left_out:
         return "close"
     if candidate.matched.kind == "narrow":
@@ -229,12 +232,8 @@ class SssomWriter(TermWriter):
         super().__init__(info)
         self._out = out
         self._info = info
-        sources = () if info.vocabulary is None else info.vocabulary.sources
-        self._source = sources[0].name if len(sources) == 1 else ""
-        self._licence = _licence({source.licence for source in sources})
-        self._version = sources[0].version if len(sources) == 1 else None
+        self._subjects, self._objects = _Side.of(info.subjects), _Side.of(info.vocabulary)
         self._prefixes = dict(_OWN_PREFIXES)
-        self._declared = Prefixes.recorded({} if info.vocabulary is None else info.vocabulary.prefixes)
 
     def write_terms(self, terms: list[Term]) -> None:
         rows = [row for term in terms for row in self._rows(term)]
@@ -248,8 +247,10 @@ class SssomWriter(TermWriter):
 
     def _rows(self, term: Term) -> Iterator[dict[str, str]]:
         subject = {"subject_label": _cell(term.name)}
-        if _CURIE.fullmatch(term.code):
-            subject["subject_id"] = self._curie(term.code)
+        if self._info.subjects is not None or _CURIE.fullmatch(term.code):
+            subject["subject_id"] = self._curie(
+                term.code, self._objects if self._info.subjects is None else self._subjects
+            )
         else:
             subject["subject_type"] = "rdfs literal"
         subject |= _review(term.link.review)
@@ -273,11 +274,11 @@ class SssomWriter(TermWriter):
         decided = link.review is not None and bool(link.review.relations)
         # A confidence belongs to the first candidate, and is stated only if it is a measured probability.
         stated = self._info.calibrated and candidate is link.candidates[0]
-        confidence = link.confidence if stated else None
+        confidence = link.confidence if stated and candidate.confidence is None else candidate.confidence
         return {
             "predicate_id": _PREDICATES[target.relation],
             "predicate_modifier": "Not" if link.is_denied else "",
-            "object_id": self._curie(candidate.concept_id),
+            "object_id": self._curie(candidate.concept_id, self._objects),
             "object_label": _cell(candidate.concept_name),
             "mapping_justification": _MANUAL if decided else matching,
             # A concept that a person chose may not have been found by the search; it has no score.
@@ -286,7 +287,7 @@ class SssomWriter(TermWriter):
             "comment": _comment(link, target.notes),
         }
 
-    def _curie(self, concept_id: str) -> str:
+    def _curie(self, concept_id: str, side: _Side) -> str:
         """Write an id as a CURIE with a declared prefix, because SSSOM/TSV allows no other ids."""
         if is_iri(concept_id):
             namespace, local = divide(concept_id)
@@ -296,10 +297,10 @@ class SssomWriter(TermWriter):
             name, local = concept_id.partition(":")[::2]
             if not local or " " in name:
                 # The source is the namespace of an id without a prefix.
-                name, local = self._source or "nymlink", concept_id
+                name, local = side.source or "nymlink", concept_id
             name = re.sub(r"[^\w.-]", "_", name)
             # No address: nothing is known of the prefix, and the format requires an IRI.
-            namespace = self._declared.namespace(name) or f"{UNKNOWN}{name}:"
+            namespace = side.declared.namespace(name) or f"{UNKNOWN}{name}:"
         self._prefixes.setdefault(name, namespace)
         return f"{name}:{_SPACE.sub('_', local)}"
 
@@ -311,19 +312,50 @@ class SssomWriter(TermWriter):
             yield f"  {name}: {json.dumps(self._prefixes[name])}"
         # The id is a hash of the mappings.
         yield f"mapping_set_id: https://w3id.org/sssom/mappings/{_uuid(body)}"
-        title = f"{self._info.title or 'terms'} linked by nymlink"
-        yield f"mapping_set_title: {json.dumps(title)}"
-        yield f"license: {self._licence}"
+        yield f"mapping_set_title: {json.dumps(self._title())}"
+        yield f"license: {_licence(self._subjects.licences | self._objects.licences)}"
         yield "mapping_tool: nymlink"
         yield f"mapping_tool_version: {json.dumps(version('nymlink'))}"
         yield f"mapping_date: {json.dumps(date.today().isoformat())}"
-        if self._version:
-            yield f"object_source_version: {json.dumps(_cell(self._version))}"
+        for name, side in (("subject", self._subjects), ("object", self._objects)):
+            if side.version:
+                yield f"{name}_source_version: {json.dumps(_cell(side.version))}"
+
+    def _title(self) -> str:
+        if self._info.subjects is None:
+            return f"{self._info.title or 'terms'} linked by nymlink"
+        return (
+            f"{self._subjects.source or 'concepts'} matched with {self._objects.source or 'concepts'} by nymlink"
+        )
 
 
-def _licence(stated: set[str | None]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What is known of the vocabulary of subjects or of objects.
+
+    Attributes:
+        source: name of its source; empty if it has several.
+        version: version of this source, or ``None``.
+        licences: the licences of all its sources.
+        declared: the prefixes of its ids.
+    """
+
+    source: str
+    version: str | None
+    licences: frozenset[str | None]
+    declared: Prefixes
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary | None) -> _Side:
+        sources = () if vocabulary is None else vocabulary.sources
+        [source, version] = (sources[0].name, sources[0].version) if len(sources) == 1 else ("", None)
+        licences = frozenset(source.licence for source in sources)
+        return cls(source, version, licences, Prefixes.recorded({} if vocabulary is None else vocabulary.prefixes))
+
+
+def _licence(stated: frozenset[str | None]) -> str:
     """Return the IRI of the licence if all sources have the same, else that of an unspecified licence."""
-    if len(stated) != 1 or not (licence := (stated.pop() or "").strip()):
+    if len(stated) != 1 or not (licence := (next(iter(stated)) or "").strip()):
         return _UNSPECIFIED
     is_iri = re.fullmatch(r"https?://[^\s<>\"]+", licence) is not None
     return licence if is_iri else _LICENCES.get(licence.casefold(), _UNSPECIFIED)

@@ -51,6 +51,7 @@ class LinksInfo:
         has_documents: whether the writer gets the documents, through :meth:`LinkWriter.begin_document`.
         table: layout of the table that the mentions come from; ``None`` without a table.
         vocabulary: the vocabulary that was linked to, if known.
+        subjects: the vocabulary whose concepts are the mentions; ``None`` for other mentions.
         title: a short name of the input, for example that of its file.
         options: options that the user gave on the command line, for example ``"--top-k"``.
     """
@@ -64,6 +65,7 @@ class LinksInfo:
     has_documents: bool = False
     table: UserTable | None = None
     vocabulary: Vocabulary | None = None
+    subjects: Vocabulary | None = None
     title: str = ""
     options: frozenset[str] = frozenset()
 
