@@ -62,20 +62,25 @@ def test_export_and_import(run: Run, file: Path, built: Path, tmp_path: Path) ->
     written = run("project", "export", file, "--format", "csv")
     assert [(row["icd"], row["concept_id"], row["decision"]) for row in rows(written.stdout)] == [
         ("I21", "", "nil"),
-        ("Q1", "X:3", "flag"),
-        ("X", "X:1", ""),
+        ("Q1", "", "flag"),
+        ("X", "", ""),
         ("Y", "", ""),
         ("Z", "", ""),
     ]
-    only = run("project", "export", file, "--decided", "-o", tmp_path / "out.csv")
-    assert only.exit_code == 0, only.stderr
-    assert [row["icd"] for row in rows((tmp_path / "out.csv").read_text(encoding="utf-8"))] == ["I21"]
+    guessed = run("project", "export", file, "--guesses", "-o", tmp_path / "out.csv")
+    assert guessed.exit_code == 0, guessed.stderr
+    found = rows((tmp_path / "out.csv").read_text(encoding="utf-8"))
+    assert [(row["icd"], row["concept_id"], row["decision"]) for row in found[:3]] == [
+        ("I21", "", "nil"),
+        ("Q1", "X:3", "flag"),
+        ("X", "X:1", "guess"),
+    ]
     other = tmp_path / "other.nymlink"
     run("project", "new", other, "--index", built / "index")
     run("project", "add", other, tmp_path / "visits.csv")
     for decisions, said in (
-        (tmp_path / "out.csv", "1 decisions, 1 of them new"),
-        (file, "3 decisions, 2 of them"),
+        (tmp_path / "out.csv", "2 decisions, 2 of them new"),
+        (file, "3 decisions, 1 of them"),
     ):
         result = run("project", "import", other, decisions)
         assert result.exit_code == 0, result.stderr
@@ -177,12 +182,14 @@ def test_learning_and_forgetting(run: Run, file: Path, tmp_path: Path) -> None:
     ] == "X:1\tshortt stature\tund\texact\t\t"
     (tmp_path / "next.csv").write_text("finding\nShortt-stature\n", encoding="utf-8")
     assert run("project", "add", file, tmp_path / "next.csv").exit_code == 0
-    written = run("project", "export", file, "--format", "csv")
+    written = run("project", "export", file, "--format", "csv", "--guesses")
     assert "Shortt-stature,,next.csv,1,X:1," in written.stdout
     assert run("project", "learn", file, "--forget", "--save-names", tmp_path / "names.tsv").exit_code == 2
     assert run("project", "learn", file, "--forget").stdout == "what was learned is forgotten\n"
     assert run("project", "learn", file, "--forget").stdout == "nothing was learned\n"
-    assert "Shortt-stature,,next.csv,1,X:3," in run("project", "export", file, "--format", "csv").stdout
+    assert (
+        "Shortt-stature,,next.csv,1,X:3," in run("project", "export", file, "--format", "csv", "--guesses").stdout
+    )
 
 
 def test_terms_are_linked_to_a_part_of_the_vocabulary(run: Run, file: Path, tmp_path: Path) -> None:

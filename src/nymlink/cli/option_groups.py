@@ -18,7 +18,7 @@ GROUPS: Final = {
         --list --limit --dry-run --counts""",
     RESTRICTION: "--branch --exclude --types",
     "What is kept": """--kind --semantic-type --source --sab --tty --suppressed --strict --prefix
-        --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
+        --across-languages --without --by-name --drop-unknown --guesses --above --held-out --cap
         --forget --merged --left-out""",
     "Settings": """--slim --level --to --target
         --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings

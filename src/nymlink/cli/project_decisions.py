@@ -96,15 +96,16 @@ def next_(file: Path, limit: int, target: float, as_json: bool) -> None:
     help="Format; if not given, by the ending of --output, else tsv.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File; standard output if not given.")
-@click.option("--decided", is_flag=True, help="Only decided terms.")
-def export(file: Path, format: str | None, output: Path | None, decided: bool) -> None:
-    """Write the tables of the project FILE with its decisions, or the mappings of its terms.
+@click.option("--guesses", is_flag=True, help="Also first candidates of undecided terms, marked as guesses.")
+def export(file: Path, format: str | None, output: Path | None, guesses: bool) -> None:
+    """Write the tables of the project FILE with its decisions, or the mappings of its decided terms.
 
-    The last decision on each term counts, of any reviewer; undecided terms have their linked concept, without a
-    decision. Rows of a review of Usagi or of SSSOM stay unchanged, cell by cell, unless they were decided since.
+    In a table, the row of an undecided term has no concept. Rows of a review of Usagi or of SSSOM stay unchanged,
+    cell by cell, unless they were decided since.
 
     \b
-    nymlink project export review.nymlink --decided -o visits.xlsx
+    nymlink project export review.nymlink -o visits.xlsx
+    nymlink project export review.nymlink --guesses -o all.xlsx
     nymlink project export review.nymlink --format sssom
     """
     require_files([output], [file])
@@ -116,7 +117,7 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
             vocabulary = None
             click.echo(f"Warning: {error}; decisions are written unchanged", err=True)
         target = standard_output(name) if output is None else output
-        export_project(project, target, format=name, vocabulary=vocabulary, decided=decided)
+        export_project(project, target, format=name, vocabulary=vocabulary, guesses=guesses)
 
 
 @click.command("import", cls=GroupedCommand)

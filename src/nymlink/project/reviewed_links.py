@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from nymlink.corpus.documents import Mention
-from nymlink.linking.link import Candidate, Link, Review
+from nymlink.linking.link import GUESS, Candidate, Link, Review
 from nymlink.linking.linker import cut
 from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
@@ -124,7 +124,7 @@ class ReviewedTerm:
     Attributes:
         id: its number.
         text: the term.
-        link: its link, with its candidates or with the decided concepts.
+        link: its link with the decided concepts; for an undecided term with guesses, or without candidates.
         decision: the last decision of any reviewer; ``None`` if there is none.
     """
 
@@ -139,12 +139,12 @@ class ReviewedTerm:
         return self.decision is not None and self.decision.verdict in ("concept", "nil")
 
 
-def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTerm]:
+def reviewed_terms(project: Project, *, guesses: int) -> dict[int, ReviewedTerm]:
     """Read all terms of a project, by their numbers.
 
     Args:
         project: the project.
-        candidates: largest number of candidates of the link of an undecided term.
+        guesses: largest number of candidates of an undecided term, which are marked as guesses; 0 for none.
     """
     with project.reading() as connection:
         decisions = {
@@ -163,18 +163,21 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
     for row in rows:
         mention = mention_of(row["text"], row["language"], row["type"])
         # A term that is not linked yet has no concept.
-        link = kept_link(row["link"], mention) or Link(mention, "", nil=True)
+        nothing = Link(mention, "", nil=True)
+        linked = kept_link(row["link"], mention)
         decision = decisions.get(row["id"])
-        if decision is None:
-            link = cut(link, candidates)
+        if decision is not None:
+            link = _reviewed(linked or nothing, decision, assigned.get(row["id"], ""), guesses > 0)
+        elif guesses and linked is not None:
+            link = replace(cut(linked, guesses), review=GUESS)
         else:
-            link = _reviewed(link, decision, assigned.get(row["id"], ""))
+            link = nothing
         found[row["id"]] = ReviewedTerm(row["id"], row["text"], link, decision)
     return found
 
 
-def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
-    """Replace the candidates by the decided concepts; a flagged term without targets keeps its first candidate."""
+def _reviewed(link: Link, decision: Decision, assigned: str, has_guesses: bool) -> Link:
+    """Replace the candidates by the decided concepts. With guesses, a flagged term keeps its first candidate."""
     if decision.verdict == "open":
         return link
     review = Review(
@@ -185,7 +188,7 @@ def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
         tuple(target.relation for target in decision.targets),
         assigned,
     )
-    if decision.verdict == "flag" and not decision.targets:
+    if decision.verdict == "flag" and not decision.targets and has_guesses:
         return replace(link, candidates=link.candidates[:1], review=review)
     known = {candidate.concept_id: candidate for candidate in link.candidates}
     chosen = tuple(known.get(target.concept_id) or _candidate(target) for target in decision.targets)
@@ -195,7 +198,7 @@ def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
         candidates=chosen,
         parts=(),
         confidence=link.confidence if is_first else None,
-        nil=decision.verdict == "nil",
+        nil=not chosen,
         review=review,
     )
 

@@ -108,7 +108,7 @@ def exported_decisions(
     for line, row in _json_rows(sheet) if set(_JSON) <= set(sheet.header) else _rows(sheet, said, known):
         verdict = _VERDICTS.get(row["decision"].strip().casefold())
         text = " ".join(row["text"].split())
-        if not text or not row["decision"].strip():
+        if not text or row["decision"].strip().casefold() in ("", "guess"):
             continue
         if verdict is None:
             what = f"{row['decision'][:40]!r} is no decision: one of {', '.join(_VERDICTS)}"

@@ -130,7 +130,7 @@ class ConceptMapWriter(TermWriter):
         candidate, link = target.candidate, target.link
         notes = target.notes
         if link.review is not None:
-            notes = _said(link.review)
+            notes = _said(link.review) if link.is_reviewed else ("a guess: nobody has decided", *notes)
         similarity, confidence = round(min(max(candidate.score, 0), 1), 4), link.confidence
         value: dict[str, Any] = {"code": code, "display": " ".join(candidate.concept_name.split()) or code}
         if self._is_r5:

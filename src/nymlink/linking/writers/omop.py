@@ -206,7 +206,7 @@ class UsagiWriter(TermWriter):
 def _status(link: Link, target: Target | None, now: str, denied: list[str]) -> dict[str, str]:
     """Write the status of a target: the decision of a person, or unchecked."""
     review = link.review
-    if review is None:
+    if review is None or not link.is_reviewed:
         author = ("", "0") if target is None else (_AUTHOR, now)
         return {
             "mappingStatus": "UNCHECKED",

@@ -263,7 +263,7 @@ class SssomWriter(TermWriter):
                 **subject,
                 "predicate_id": "skos:exactMatch",
                 "object_id": "sssom:NoTermFound",
-                "mapping_justification": "semapv:CompositeMatching" if term.link.review is None else _MANUAL,
+                "mapping_justification": _MANUAL if term.link.is_reviewed else "semapv:CompositeMatching",
                 "comment": _comment(term.link, term.link.notes),
             }
 
@@ -331,13 +331,13 @@ def _licence(stated: set[str | None]) -> str:
 
 def _comment(link: Link, notes: tuple[str, ...]) -> str:
     """Write the comment of the reviewer, or else the notes."""
-    return _cell("; ".join(notes) if link.review is None else link.review.comment)
+    return _cell(link.review.comment if link.review is not None and link.is_reviewed else "; ".join(notes))
 
 
 def _review(review: Review | None) -> dict[str, str]:
     """Write the reviewer and the time of a decision; facts without an SSSOM column go into `other`."""
-    if review is None:
-        return {}
+    if review is None or review.verdict == "guess":
+        return {} if review is None else {"other": "decision=guess"}
     flagged = "decision=flag; " if review.verdict == "flag" else ""
     return {
         "reviewer_label": _cell(review.reviewer),

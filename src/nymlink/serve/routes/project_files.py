@@ -75,9 +75,9 @@ def export(
     opened: OpenProject,
     claim: Memory,
     format: Annotated[str, Query(max_length=50, description="Name of a format of links.")],
-    decided: Annotated[bool, Query(description="Only decided terms.")] = False,
+    guesses: Annotated[bool, Query(description="Also first candidates of undecided terms, marked.")] = False,
 ) -> Response:
-    """Answer with a file of all rows, or of the mappings of all terms, and the decisions.
+    """Answer with a file of all rows and the decisions, or of the mappings of decided terms.
 
     Warnings, for example of cells that a spreadsheet would run, are in the header X-Warnings, one per line,
     percent-encoded.
@@ -93,7 +93,7 @@ def export(
     is_binary = LINK_FORMATS.get(format).target == "binary"
     out = body if is_binary else io.TextIOWrapper(body, "utf-8", TEXT_ERRORS, newline="", write_through=True)
     with _own_warnings() as caught:
-        export_project(opened.project, out, format=format, vocabulary=vocabulary, decided=decided)
+        export_project(opened.project, out, format=format, vocabulary=vocabulary, guesses=guesses)
     headers = {"Content-Disposition": f'attachment; filename="{opened.name}{ending}"'}
     if caught:
         headers["X-Warnings"] = quote("\n".join(caught))

@@ -20,13 +20,13 @@ const FORMATS = [
 
 export function exportDialog({ routes }) {
   const format = choice(FORMATS, "tsv", { id: "format" });
-  const decided = element("input", { type: "checkbox", id: "decided" });
+  const guesses = element("input", { type: "checkbox", id: "guesses" });
   const { line, say } = statusLine();
   openDialog(
     "Export",
     labelled("Format", format),
-    element("label", { class: "check" }, decided, " Only decided terms"),
-    element("p", { class: "hint" }, "Undecided terms are exported with their first candidate, marked as not reviewed."),
+    element("label", { class: "check" }, guesses, " Also guesses"),
+    element("p", { class: "hint" }, "Guesses are the first candidates of undecided terms. The file marks them as guesses."),
     line,
     element("p", { class: "row" }, button("Export", run)),
   );
@@ -34,7 +34,7 @@ export function exportDialog({ routes }) {
   async function run() {
     say("Writing …");
     try {
-      const { name, warnings } = await saveFile(routes.exportAddress({ format: format.value, decided: decided.checked }));
+      const { name, warnings } = await saveFile(routes.exportAddress({ format: format.value, guesses: guesses.checked }));
       say([`${name} is saved.`, ...warnings].join(" "));
     } catch (error) {
       say(error.message);
