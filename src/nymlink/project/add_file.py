@@ -13,6 +13,7 @@ from typing import Any, Final
 from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.problems import Problems
+from nymlink.project.forms import group_forms
 from nymlink.project.import_decisions import apply_decisions
 from nymlink.project.project import Project, now, store_property
 from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
@@ -41,7 +42,7 @@ def add_table(
     vocabulary: Vocabulary | None = None,
     claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
-    """Add a table. Earlier decisions on its terms count for them, too.
+    """Add a table. Earlier decisions on its terms, or on other forms of them, count for them, too.
 
     Args:
         project: project opened for writing.
@@ -81,6 +82,7 @@ def add_table(
             store_property(connection, "restriction", given)
         file = _insert_file(connection, sheet, roles, xxh3_128_hexdigest(raw), by)
         _insert_rows(connection, file, sheet, roles, problems)
+        group_forms(connection)
         terms, new, decided = connection.execute(
             "SELECT count(DISTINCT row.term), count(DISTINCT iif(row.term > ?, row.term, NULL)), "
             "count(DISTINCT settled.term) FROM row LEFT JOIN settled ON settled.term = row.term WHERE file = ?",

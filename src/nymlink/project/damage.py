@@ -141,9 +141,11 @@ _TARGETS: Final = f"""EXISTS (
         OR coalesce(json_type(target.value, '$.name'), 'text') != 'text'
         OR coalesce(json_extract(target.value, '$.relation'), 'exact') NOT IN ({_listed(RELATIONS)})
         OR coalesce(json_type(target.value, '$.details'), 'object') != 'object'
+        OR coalesce(json_type(target.value, '$.part'), 'text') != 'text'
+        OR coalesce(json_type(target.value, '$.denied'), 'true') NOT IN ('true', 'false')
         OR EXISTS (
             SELECT 1 FROM json_each(target.value) AS part
-            WHERE part.key NOT IN ('concept_id', 'name', 'relation', 'details')
+            WHERE part.key NOT IN ('concept_id', 'name', 'relation', 'part', 'denied', 'details')
         )
     END
 )"""
@@ -193,6 +195,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "text": f"({_no_text('text')} OR length(text) > {LONGEST_MENTION})",
         **{column: _no_text(column) for column in ("folded", "language", "type")},
         **{column: _no_number(column) for column in ("frequency", "rows")},
+        "form_of": _if_any("form_of", _missing("form_of", "term")),
     },
     "row": {
         "file": _missing("file", "file"),
@@ -201,6 +204,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "code": _no_text("code"),
         "frequency": _no_number("frequency"),
         "cells": f"({_no_texts('cells')} OR {_WIDTH})",
+        "types": _no_json("types", "object"),
     },
     "decision": {
         "term": _missing("term", "term"),
@@ -222,6 +226,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "reviewer": _no_text("reviewer"),
     },
     "assignment": {"term": _missing("term", "term"), "reviewer": _no_text("reviewer")},
+    "adjudicator": {"reviewer": _no_text("reviewer")},
     "release_change": {
         "term": _missing("term", "term"),
         "kind": f"({_no_text('kind')} OR kind NOT IN ({_listed(CHANGES)}))",
@@ -284,6 +289,7 @@ def _statements(connection: sqlite3.Connection) -> Iterator[str]:
             "WHERE reason IS NOT NULL"
         )
         yield f"DELETE FROM {table} WHERE {_reason(table)} IS NOT NULL"
+    yield "UPDATE term SET form_of = NULL WHERE form_of NOT IN (SELECT id FROM term)"
     # Another decision of a reviewer may be the last one now.
     yield "DELETE FROM current"
     yield _CURRENT

@@ -13,7 +13,8 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.core.prefixes import Prefixes
 from nymlink.core.problems import Problems
-from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision
+from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision, decide_forms
+from nymlink.project.forms import split_different
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, ProjectError, Target, essence
 from nymlink.project.stated_decisions import (
@@ -166,6 +167,7 @@ def apply_decisions(
     unknown: dict[str, None] = {}
     seen: dict[tuple[int, str], str] = {}
     batch: int | None = None
+    made: list[tuple[int, int]] = []
     for each in stated:
         counts["stated"] += 1
         text = " ".join(each.text.split())
@@ -207,7 +209,11 @@ def apply_decisions(
                 details={"from": name, **({} if file is None else {"file": file})},
             )
             batch = number if batch is None else batch
+            made.append((number, term))
             counts["new"] += 1
+    split_different(connection, dict.fromkeys(term for _, term in made))
+    for number, _ in made:
+        decide_forms(connection, number, undecided=True)
     return {**counts, "unknown_concepts": list(unknown)}
 
 

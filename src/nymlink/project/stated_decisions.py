@@ -368,7 +368,7 @@ def _sssom_targets(rows: list[dict[str, str]], prefixes: Prefixes) -> Iterator[T
         relation: Relation = next((each for each in RELATIONS if each == means), "related")
         is_usual = stated in ("skos:exactMatch", "skos:broadMatch", "skos:narrowMatch", "skos:relatedMatch")
         details = {} if is_usual else {"predicate_id": stated}
-        yield Target(concept, row.get("object_label", "").strip(), relation, details)
+        yield Target(concept, row.get("object_label", "").strip(), relation, details=details)
 
 
 def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
@@ -410,4 +410,4 @@ def _usagi_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
         relation = next(each for each in RELATIONS if each == means)
         mapped_for = row.get("mappingType", "").strip()
         details = {"mappingType": mapped_for} if mapped_for not in ("", "MAPS_TO") else {}
-        yield Target(OMOP + concept, row.get("conceptName", "").strip(), relation, details)
+        yield Target(OMOP + concept, row.get("conceptName", "").strip(), relation, details=details)

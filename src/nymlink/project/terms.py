@@ -6,15 +6,16 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import InputError
 from nymlink.linking.writers.sssom import first_targets
-from nymlink.project.decisions import append, checked_reviewer
+from nymlink.project.decisions import append, checked_reviewer, decide_forms, other_forms
 from nymlink.project.links import kept_link, link_values, mention_of
 from nymlink.project.project import Project
+from nymlink.project.reviewers import is_hidden
 from nymlink.project.rows import Decision, Target, UnknownTermError, stored
 
 Status = Literal["all", "open", "decided", "nil", "flagged", "disagreement", "mine", "changed", "failed"]
@@ -37,17 +38,23 @@ _OWN_VERDICT: Final = (
     "WHERE current.term = term.id AND current.reviewer = :reviewer)"
 )
 
+_FREQUENCY: Final = (
+    "(term.frequency + coalesce("
+    "(SELECT sum(form.frequency) FROM term AS form WHERE form.form_of = term.id AND form.id != term.id), 0))"
+)
+"""Frequency of a term in all its forms."""
+
 _BOUNDS: Final = {
     "min_confidence": "term.confidence >=",
     "max_confidence": "term.confidence <=",
     "max_margin": "term.margin <=",
-    "min_frequency": "term.frequency >=",
+    "min_frequency": f"{_FREQUENCY} >=",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFilter:
-    """A selection of terms.
+    """A selection of terms. Of a term with several forms, only the first one is selected.
 
     Attributes:
         status: ``"all"``: every term; ``"open"``: terms that are not decided; ``"decided"``: terms with the
@@ -62,6 +69,7 @@ class TermFilter:
         max_confidence: largest confidence of the link.
         max_margin: largest margin between the scores of the first two candidates.
         min_frequency: smallest frequency.
+        is_hidden: whether disagreements are hidden.
     """
 
     status: Status = "all"
@@ -72,6 +80,7 @@ class TermFilter:
     max_confidence: float | None = None
     max_margin: float | None = None
     min_frequency: int | None = None
+    is_hidden: bool = False
 
     def where(self) -> tuple[str, dict[str, Any]]:
         """Write the filter as an SQL condition on the table `term`, with its parameters."""
@@ -82,7 +91,7 @@ class TermFilter:
             "decided": [f"{verdict} IN ('concept', 'nil')"],
             "nil": [f"{verdict} = 'nil'"],
             "flagged": [f"{verdict} = 'flag'"],
-            "disagreement": ["term.id IN (SELECT term FROM disagreement)"],
+            "disagreement": ["0" if self.is_hidden else "term.id IN (SELECT term FROM disagreement)"],
             "mine": [
                 "term.id IN (SELECT term FROM assignment WHERE reviewer = :reviewer)",
                 f"coalesce({_OWN_VERDICT}, 'open') = 'open'",
@@ -90,18 +99,24 @@ class TermFilter:
             "changed": ["term.id IN (SELECT term FROM release_change)"],
             "failed": ["term.state = 'failed'"],
         }[self.status]
+        conditions.append("coalesce(term.form_of, term.id) = term.id")
         parameters: dict[str, Any] = {"reviewer": _whole(self.reviewer)}
         if self.assigned:
             conditions.append("term.id IN (SELECT term FROM assignment WHERE reviewer = :assigned)")
             parameters["assigned"] = _whole(self.assigned)
         if self.text.strip():
-            conditions.append("instr(term.folded, :text) > 0")
+            conditions.append("term.id IN (SELECT coalesce(form_of, id) FROM term WHERE instr(folded, :text) > 0)")
             parameters["text"] = " ".join(_whole(self.text).casefold().split())
         for name, condition in _BOUNDS.items():
             if getattr(self, name) is not None:
                 conditions.append(f"{condition} :{name}")
                 parameters[name] = getattr(self, name)
-        return " AND ".join(conditions) or "1", parameters
+        return " AND ".join(conditions), parameters
+
+    def seen_by(self, viewer: str) -> TermFilter:
+        """Restrict the filter to what a reviewer of a blind review may know."""
+        # No reviewer is called " ".
+        return replace(self, reviewer=viewer or " ", is_hidden=True)
 
 
 def _whole(text: str) -> str:
@@ -117,6 +132,7 @@ def list_terms(
     descending: bool = False,
     limit: int = 200,
     offset: int = 0,
+    viewer: str | None = None,
 ) -> dict[str, Any]:
     """List terms: the ``total`` number of matching terms, and one page of ``terms``.
 
@@ -127,10 +143,12 @@ def list_terms(
         descending: whether to begin with the largest value.
         limit: number of terms on the page.
         offset: number of terms to skip.
+        viewer: reviewer who asks; see :func:`nymlink.project.reviewers.is_hidden`.
     """
-    where, parameters = which.where()
+    hidden = is_hidden(project, viewer)
+    where, parameters = (which.seen_by(viewer or "") if hidden else which).where()
     direction = "DESC" if descending else "ASC"
-    column = {"order": "term.id", "text": "term.folded"}.get(sort, f"term.{sort}")
+    column = {"order": "term.id", "text": "term.folded", "frequency": _FREQUENCY}.get(sort, f"term.{sort}")
     with project.reading() as connection:
         total = connection.execute(f"SELECT count(*) FROM term WHERE {where}", parameters).fetchone()[0]
         rows = connection.execute(
@@ -139,11 +157,22 @@ def list_terms(
             {**parameters, "limit": limit, "offset": offset},
         ).fetchall()
         shown = _listed(connection, rows)
-    return {"total": total, "terms": shown}
+    return {"total": total, "terms": [_seen(each, viewer) for each in shown] if hidden else shown}
 
 
-def term_details(project: Project, term: int) -> dict[str, Any]:
+def _seen(shown: dict[str, Any], viewer: str | None) -> dict[str, Any]:
+    """Leave out the decisions of others."""
+    own = {who: made for who, made in shown["decisions"].items() if who == viewer}
+    return {**shown, "decisions": own, "carried": shown["carried"] and bool(own)}
+
+
+def term_details(project: Project, term: int, *, viewer: str | None = None) -> dict[str, Any]:
     """Show a term: its values in a list, whole link, assigned reviewers, all its decisions, and its first rows.
+
+    Args:
+        project: the project.
+        term: number of the term.
+        viewer: reviewer who asks; see :func:`nymlink.project.reviewers.is_hidden`.
 
     Raises:
         UnknownTermError: there is no such term.
@@ -162,14 +191,19 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
         ).fetchall()
         rows = connection.execute(
             "SELECT file.name, file.header, row.number, row.code, row.cells "
-            "FROM row JOIN file ON file.id = row.file WHERE row.term = ? ORDER BY row.id LIMIT ?",
+            "FROM row JOIN file ON file.id = row.file WHERE row.term = ?1 "
+            "OR row.term IN (SELECT id FROM term WHERE form_of = ?1) ORDER BY row.id LIMIT ?2",
             (term, _ROWS),
         ).fetchall()
+        row_count = sum(_rows_of(connection, each) for each in (term, *other_forms(connection, term)))
+    if is_hidden(project, viewer):
+        shown = _seen(shown, viewer)
+        log = [entry for entry in log if entry["reviewer"] == viewer]
     undone = {entry["undoes"] for entry in log}
     return {
         **shown,
         "link": _link_values(row),
-        "row_count": row["rows"],
+        "row_count": row_count,
         "assigned": [reviewer for (reviewer,) in assigned],
         "history": [
             {**Decision.of(entry).to_dict(), "undone": entry["id"] in undone}
@@ -190,17 +224,29 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
     }
 
 
-def terms_of_concept(project: Project, concept_id: str) -> list[dict[str, Any]]:
-    """List the terms with a concept as their decided meaning, with their decisions."""
+def _rows_of(connection: sqlite3.Connection, term: int) -> int:
+    return int(connection.execute("SELECT rows FROM term WHERE id = ?", (term,)).fetchone()[0])
+
+
+def terms_of_concept(project: Project, concept_id: str, *, viewer: str | None = None) -> list[dict[str, Any]]:
+    """List the terms with a concept as their decided meaning, with their decisions.
+
+    Args:
+        project: the project.
+        concept_id: the concept.
+        viewer: reviewer who asks; see :func:`nymlink.project.reviewers.is_hidden`.
+    """
+    hidden = is_hidden(project, viewer)
     with project.reading() as connection:
         rows = connection.execute(
             "SELECT * FROM term WHERE id IN (SELECT current.term FROM current "
             "JOIN decision ON decision.id = current.decision, json_each(decision.targets) AS target "
-            "WHERE decision.verdict = 'concept' AND json_extract(target.value, '$.concept_id') = ?) "
-            "ORDER BY folded",
-            (concept_id,),
+            "WHERE decision.verdict = 'concept' AND json_extract(target.value, '$.concept_id') = ? "
+            "AND (NOT ? OR current.reviewer = ?)) ORDER BY folded",
+            (concept_id, hidden, viewer),
         ).fetchall()
-        return _listed(connection, rows)
+        shown = _listed(connection, rows)
+    return [_seen(each, viewer) for each in shown] if hidden else shown
 
 
 def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> dict[int, dict[str, Decision]]:
@@ -221,20 +267,33 @@ def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list
     decided = current_decisions(connection, ids)
     last = dict(
         connection.execute(
-            "SELECT row.term, max(file.last_entry) FROM row JOIN file ON file.id = row.file "
-            "WHERE row.term IN (SELECT value FROM json_each(?)) GROUP BY row.term",
+            "SELECT coalesce(term.form_of, term.id) AS first, max(file.last_entry) FROM term "
+            "JOIN row ON row.term = term.id JOIN file ON file.id = row.file "
+            "WHERE term.id IN (SELECT value FROM json_each(?1)) "
+            "OR term.form_of IN (SELECT value FROM json_each(?1)) "
+            "GROUP BY first",
             (json.dumps(ids),),
         ).fetchall()
     )
-    return [_short(row, decided[row["id"]], last.get(row["id"], 0)) for row in rows]
+    forms = defaultdict(list)
+    for form in connection.execute(
+        "SELECT id, text, language, frequency, form_of FROM term "
+        "WHERE form_of IN (SELECT value FROM json_each(?)) AND form_of != id ORDER BY id",
+        (json.dumps(ids),),
+    ):
+        forms[form["form_of"]].append(dict(form))
+    return [_short(row, decided[row["id"]], last.get(row["id"], 0), forms[row["id"]]) for row in rows]
 
 
-def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> dict[str, Any]:
+def _short(
+    row: sqlite3.Row, decided: dict[str, Decision], last_entry: int, forms: list[dict[str, Any]]
+) -> dict[str, Any]:
     link = _link_values(row) or {}
     return {
         "id": row["id"],
         "text": row["text"],
-        "frequency": row["frequency"],
+        "frequency": row["frequency"] + sum(form["frequency"] for form in forms),
+        "forms": [{name: form[name] for name in ("id", "text", "language", "frequency")} for form in forms],
         "language": row["language"],
         "type": row["type"],
         "state": row["state"],
@@ -314,9 +373,12 @@ def assign(project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter
 
 
 _OPEN: Final = (
-    "state = 'linked' AND nil = 0 AND confidence >= ? AND id NOT IN (SELECT term FROM settled) ORDER BY id"
+    "state = 'linked' AND nil = 0 AND confidence >= ? AND coalesce(form_of, id) = id AND id NOT IN "
+    "(SELECT current.term FROM current JOIN decision ON decision.id = current.decision "
+    "WHERE decision.verdict != 'open' AND (NOT ? OR current.reviewer = ?)) ORDER BY id"
 )
-"""Condition for linked terms that nobody has decided or flagged, with at least a given confidence."""
+"""Condition for linked terms with at least a given confidence that nobody has decided. In a blind review, only the
+decisions of one reviewer count."""
 
 
 def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = False) -> dict[str, Any]:
@@ -337,6 +399,7 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
         ReadOnlyError, NotSavedError: nothing can be saved.
     """
     reviewer = checked_reviewer(reviewer)
+    which = (above, is_hidden(project, reviewer), reviewer)
     with project.reading() as connection:
         states = dict(connection.execute("SELECT state, count(confidence) FROM term GROUP BY state").fetchall())
     if "linked" in states and not sum(states.values()):
@@ -346,10 +409,10 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
         )
     if dry_run:
         with project.reading() as connection:
-            rows = connection.execute(f"SELECT confidence, rows FROM term WHERE {_OPEN}", (above,)).fetchall()
-        return _counted(rows)
+            rows = connection.execute(f"SELECT id, confidence FROM term WHERE {_OPEN}", which).fetchall()
+            return _counted(connection, rows)
     with project.writing() as connection:
-        rows = connection.execute(f"SELECT * FROM term WHERE {_OPEN}", (above,)).fetchall()
+        rows = connection.execute(f"SELECT * FROM term WHERE {_OPEN}", which).fetchall()
         batch: int | None = None
         accepted = []
         for row in rows:
@@ -380,12 +443,14 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
             if batch is None:
                 batch = number
                 connection.execute("UPDATE decision SET batch = id WHERE id = ?", (number,))
-    return _counted(accepted)
+            decide_forms(connection, number)
+        return _counted(connection, accepted)
 
 
-def _counted(rows: list[Any]) -> dict[str, Any]:
+def _counted(connection: sqlite3.Connection, rows: list[Any]) -> dict[str, Any]:
+    terms = [each for row in rows for each in (row["id"], *other_forms(connection, row["id"]))]
     return {
         "terms": len(rows),
-        "rows": sum(row["rows"] for row in rows),
+        "rows": sum(_rows_of(connection, term) for term in terms),
         "expected_wrong": sum(1 - row["confidence"] for row in rows),
     }
