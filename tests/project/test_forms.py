@@ -89,7 +89,7 @@ def test_a_decision_is_carried_over_to_a_table_with_languages(project: Project) 
 
 
 def test_languages_are_not_mixed(project: Project) -> None:
-    add_table(project, "finding,lang\nGift,de\ngift,en\ngift,\n".encode(), "a.csv")
+    add_table(project, b"finding,lang\nGift,de\ngift,en\ngift,\n", "a.csv")
     assert [forms for _, _, forms in listed(project)] == [[], [], []]
 
 

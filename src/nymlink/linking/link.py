@@ -12,8 +12,9 @@ from nymlink.corpus.documents import Mention
 from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 
-Relation = Literal["exact", "broader", "narrower", "related", "close"]
-"""Relation of a concept to a term: exactly its meaning, broader, narrower, related, or close in meaning."""
+Relation = Literal["exact", "broader", "narrower", "related", "part", "close"]
+"""Relation of a concept to a term: exactly its meaning, broader, narrower, related, the meaning of a part of it,
+or close in meaning."""
 
 Verdict = Literal["concept", "nil", "flag", "guess"]
 """Decision about a mention: it means the candidates; it means no concept; or somebody must look at it again. A

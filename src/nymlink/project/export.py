@@ -275,6 +275,7 @@ def export_project(
     terms = reviewed_terms(project, guesses=most if guesses else 0)
     info = LinksInfo(
         calibrated=any(term.link.confidence is not None for term in terms.values()),
+        split=any(term.link.parts for term in terms.values()),
         reviewed=True,
         table=table.layout if LINK_FORMATS.get(format).keeps_table else None,
         vocabulary=vocabulary,

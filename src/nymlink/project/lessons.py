@@ -71,6 +71,7 @@ _KINDS: Final[Mapping[Relation, str]] = {
     "broader": "narrow",
     "narrower": "broad",
     "related": "related",
+    "part": "related",
 }
 """Relation of the concept to the term → kind of the name that the term becomes."""
 
@@ -110,7 +111,7 @@ class Overlay:
 
     @classmethod
     def of(cls, lessons: Sequence[Lesson]) -> Overlay:
-        """Make names from lessons. A term that means several concepts does not become a name."""
+        """Make names from lessons. A term with parts or with several concepts does not become a name."""
         return cls(
             Decided(
                 lesson.mention.text,
@@ -120,6 +121,7 @@ class Overlay:
             )
             for lesson in lessons
             if len(lesson.targets) < 2
+            and not any(each.part or each.denied or each.relation == "part" for each in lesson.targets)
             for target in (lesson.targets or (None,))
         )
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from nymlink.corpus.documents import Mention
-from nymlink.linking.link import GUESS, Candidate, Link, Review
+from nymlink.linking.cells import DENIED
+from nymlink.linking.link import GUESS, Candidate, Context, Link, Review
 from nymlink.linking.linker import cut
 from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
@@ -169,7 +170,8 @@ def reviewed_terms(project: Project, *, guesses: int) -> dict[int, ReviewedTerm]
         if decision is not None:
             link = _reviewed(linked or nothing, decision, assigned.get(row["id"], ""), guesses > 0)
         elif guesses and linked is not None:
-            link = replace(cut(linked, guesses), review=GUESS)
+            link = cut(linked, guesses)
+            link = replace(link, review=GUESS, parts=tuple(replace(part, review=GUESS) for part in link.parts))
         else:
             link = nothing
         found[row["id"]] = ReviewedTerm(row["id"], row["text"], link, decision)
@@ -196,11 +198,37 @@ def _reviewed(link: Link, decision: Decision, assigned: str, has_guesses: bool) 
     return replace(
         link,
         candidates=chosen,
-        parts=(),
+        parts=_decided_parts(link, decision, chosen, review),
         confidence=link.confidence if is_first else None,
         nil=not chosen,
         review=review,
     )
+
+
+def _decided_parts(
+    link: Link, decision: Decision, chosen: Sequence[Candidate], review: Review
+) -> tuple[Link, ...]:
+    """Make the parts of a decided term: one for each concept, and one for each part without a concept."""
+    if not any(target.part or target.denied for target in decision.targets):
+        return ()
+    known = {part.mention.text.removeprefix(DENIED): part for part in link.parts}
+    made = []
+    for target, candidate in zip(decision.targets, chosen, strict=True):
+        text = target.part or link.mention.text
+        part = known.pop(text, None)
+        is_first = part is not None and part.candidates[:1] == (candidate,)
+        made.append(
+            Link(
+                Mention(f"{DENIED}{text}" if target.denied and target.part else text),
+                "",
+                (candidate,),
+                confidence=part.confidence if part is not None and is_first else None,
+                context=Context(negated="no") if target.denied else None,
+                review=replace(review, relations=(target.relation,)),
+            )
+        )
+    without = replace(review, relations=())
+    return (*made, *(Link(part.mention, "", nil=True, review=without) for part in known.values()))
 
 
 def _candidate(target: Target) -> Candidate:

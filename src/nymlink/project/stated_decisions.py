@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -16,7 +16,9 @@ from nymlink.core.errors import InputError
 from nymlink.core.prefixes import Prefixes, read_curie_map
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
+from nymlink.linking.cells import DENIED
 from nymlink.linking.link import REVIEW, Relation
+from nymlink.linking.links import SPLIT
 from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.table_columns import find_roles
 from nymlink.tables.sheet import Sheet
@@ -71,6 +73,7 @@ def milliseconds(text: str) -> int | None:
 _FIRST: Final = ("rank", "concept_id", "concept_name")
 """The first columns that an export adds to a table."""
 _JSON: Final = ("mention", "candidates", "review")
+_WANTED: Final = (*REVIEW, "concept_id", "concept_name", *SPLIT)
 _VERDICTS: Final[dict[str, Verdict]] = {"concept": "concept", "nil": "nil", "flag": "flag"}
 
 
@@ -80,17 +83,8 @@ def is_exported(sheet: Sheet) -> bool:
     return has_columns or set(_JSON) <= set(sheet.header)
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A decision under construction: each of its targets has a row."""
-
-    line: int
-    text: str
-    verdict: Verdict
-    reviewer: str
-    at: int | None
-    comment: str
-    targets: dict[str, Target] = field(default_factory=dict)
+_DRAFT = tuple[StatedDecision, dict[str, Target]]
+"""A decision whose targets are still being read, and these by concept."""
 
 
 def exported_decisions(
@@ -104,7 +98,7 @@ def exported_decisions(
         known: for each file of the project its ``header`` and its column of terms (``mention``).
         problems: receives cells that cannot be read as decisions.
     """
-    drafts: dict[tuple[str, str, int | None], _Draft] = {}
+    drafts: dict[tuple[str, str, int | None], _DRAFT] = {}
     for line, row in _json_rows(sheet) if set(_JSON) <= set(sheet.header) else _rows(sheet, said, known):
         verdict = _VERDICTS.get(row["decision"].strip().casefold())
         text = " ".join(row["text"].split())
@@ -114,33 +108,34 @@ def exported_decisions(
             what = f"{row['decision'][:40]!r} is no decision: one of {', '.join(_VERDICTS)}"
             problems.reject(Path(sheet.name), line, what)
             continue
-        at = milliseconds(row["decided_at"])
-        draft = _Draft(line, text, verdict, row["reviewer"].strip(), at, row["comment"])
-        draft = drafts.setdefault((text, draft.reviewer, at), draft)
+        at, reviewer = milliseconds(row["decided_at"]), row["reviewer"].strip()
+        stated = StatedDecision(line, text, verdict, (), reviewer, at, row["comment"])
+        _, targets = drafts.setdefault((text, reviewer, at), (stated, {}))
         concept = row["concept_id"].strip()
         if concept and verdict != "nil" and (row["relation"].strip() or verdict == "concept"):
             relation = _relation(row["relation"], sheet, line, problems)
-            draft.targets.setdefault(concept, Target(concept, row["concept_name"], relation))
-    for draft in drafts.values():
-        if draft.verdict == "concept" and not draft.targets:
-            problems.reject(Path(sheet.name), draft.line, "the decision is concept, and there is no concept_id")
+            denied = row["negated"].strip().casefold() == "true"
+            part = row["part"].removeprefix(DENIED) if denied else row["part"]
+            targets.setdefault(concept, Target(concept, row["concept_name"], relation, part, denied))
+    for stated, targets in drafts.values():
+        if stated.verdict == "concept" and not targets:
+            problems.reject(Path(sheet.name), stated.line, "the decision is concept, and there is no concept_id")
             continue
-        targets = tuple(draft.targets.values())
-        yield StatedDecision(
-            draft.line, draft.text, draft.verdict, targets, draft.reviewer, draft.at, draft.comment
-        )
+        yield replace(stated, targets=tuple(targets.values()))
 
 
 def _rows(
     sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table, with nymlink's names of columns."""
-    wanted = (*REVIEW, "concept_id", "concept_name")
-    places = {name: place for name in wanted if (place := _column(sheet.header, name)) is not None}
+    places = {name: place for name in _WANTED if (place := _column(sheet.header, name)) is not None}
+    # A column before those of the export is the user's own.
+    own = min(places["concept_id"], places["decision"])
+    places = {name: place for name, place in places.items() if name not in SPLIT or place > own}
     mention = _mention(sheet, said, known)
     for number, cells in sheet.rows:
         if number not in sheet.ragged:
-            row = {name: cells[places[name]] if name in places else "" for name in wanted}
+            row = {name: cells[places[name]] if name in places else "" for name in _WANTED}
             yield number, {**row, "text": cells[mention]}
 
 
@@ -160,21 +155,24 @@ def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str,
 
 def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield a row for each target in each line of JSON."""
-    at = {name: sheet.header.index(name) for name in _JSON}
+    nothing = dict.fromkeys(_WANTED, "")
     for number, cells in sheet.rows:
         try:
-            review = json.loads(cells[at["review"]] or "{}")
-            candidates = json.loads(cells[at["candidates"]] or "[]")
-            row = {name: str(review.get(name) or "") for name in REVIEW} | {"text": cells[at["mention"]]}
-            targets = list(zip(candidates, review.get("relations", []), strict=False))
-            for candidate, relation in targets or [({}, "")]:
-                concept = {name: str(candidate.get(name) or "") for name in ("concept_id", "concept_name")}
-                yield number, {**row, **concept, "relation": str(relation)}
-        except (ValueError, AttributeError, TypeError):
-            yield (
-                number,
-                {**dict.fromkeys((*REVIEW, "concept_id", "concept_name"), ""), "text": "?", "decision": "?"},
-            )
+            line = dict(zip(sheet.header, cells, strict=True))
+            whole = {name: json.loads(line.get(name) or "null") for name in ("review", "candidates", "parts")}
+            review = whole["review"] or {}
+            row = {name: str(review.get(name) or "") for name in REVIEW} | {"text": line["mention"]}
+            yield number, {**nothing, **row}
+            for link in whole["parts"] or [whole]:
+                of_part = (
+                    {"part": link["mention"], "negated": str(link.get("negated", ""))} if whole["parts"] else {}
+                )
+                relations = (link.get("review") or {}).get("relations", [])
+                for candidate, relation in zip(link["candidates"] or [], relations, strict=False):
+                    concept = {name: str(candidate.get(name) or "") for name in ("concept_id", "concept_name")}
+                    yield number, {**nothing, **row, **concept, **of_part, "relation": str(relation)}
+        except (ValueError, AttributeError, TypeError, KeyError):
+            yield number, {**nothing, "text": "?", "decision": "?"}
 
 
 def _column(header: Sequence[str], name: str) -> int | None:
@@ -200,6 +198,7 @@ _SAID: Final = re.compile(
     r"(?P<verdict>decided|flagged) by (?P<who>.+?) at (?P<at>\d{4}-[^\s;]+)(?:; (?P<comment>.*))?", re.DOTALL
 )
 _OWN: Final = "TermsLinkedByNymlink"
+_PART: Final = re.compile(r"part of the term: ([^;]*)(?:; )?")
 
 
 def is_concept_map(raw: bytes) -> bool:
@@ -212,8 +211,8 @@ def concept_map_decisions(
 ) -> Iterator[StatedDecision]:
     """Yield a decision for each element of ConceptMaps (FHIR R4 or R5, JSON), in one resource or a Bundle.
 
-    A target that is denied (``disjoint``, ``not-related-to``) is no target. Of a map that nymlink wrote only the
-    decisions of persons count.
+    A target that is denied (``disjoint``, ``not-related-to``) is no target; in a map that nymlink wrote, it is a
+    finding that the term denies. Of such a map only the decisions of persons count.
 
     Args:
         raw: content of the file.
@@ -235,7 +234,7 @@ def concept_map_decisions(
     maps = [each for each in resources if each.get("resourceType") == "ConceptMap"]
     if not maps:
         raise InputError("no ConceptMap in this FHIR JSON", path=name)
-    terms: dict[tuple[str, str], _Draft] = {}
+    terms: dict[tuple[str, str], _DRAFT] = {}
     for each in maps:
         for group in _objects(each, "group"):
             for element in _objects(group, "element"):
@@ -246,18 +245,17 @@ def concept_map_decisions(
                 found = _element(element, _string(group, "target"), prefixes, is_own=each.get("name") == _OWN)
                 if found is None:
                     continue
-                draft = terms.setdefault((code, text), _Draft(1, text or code, *found[:4]))
-                draft.targets.update((target.concept_id, target) for target in found[4])
-    for draft in terms.values():
-        verdict: Verdict = "concept" if draft.targets and draft.verdict == "nil" else draft.verdict
-        targets = tuple(draft.targets.values())
-        yield StatedDecision(draft.line, draft.text, verdict, targets, draft.reviewer, draft.at, draft.comment)
+                stated, targets = terms.setdefault((code, text), (replace(found, text=text or code), {}))
+                targets.update((target.concept_id, target) for target in found.targets)
+    for stated, targets in terms.values():
+        verdict: Verdict = "concept" if targets and stated.verdict == "nil" else stated.verdict
+        yield replace(stated, verdict=verdict, targets=tuple(targets.values()))
 
 
 def _element(
     element: Mapping[str, Any], system: str, prefixes: Prefixes, *, is_own: bool
-) -> tuple[Verdict, str, int | None, str, list[Target]] | None:
-    """Read verdict, reviewer, time, comment and targets of an element; ``None`` if it decides nothing."""
+) -> StatedDecision | None:
+    """Read the decision of an element, without its text; ``None`` if it decides nothing."""
     targets: list[Target] = []
     comments: dict[str, None] = {}
     is_nil = element.get("noMap") is True
@@ -270,20 +268,22 @@ def _element(
         comment = _string(target, "comment")
         match = _SAID.search(comment)
         said = said or match
+        part = _PART.search(comment) if is_own else None
         comment = (match["comment"] or "") if match else comment
-        if comment and not (is_own and match is None):
+        if is_own and match is None:
+            continue
+        if comment:
             comments[comment] = None
-        code = _string(target, "code")
-        if code and relation in RELATIONS and not (is_own and match is None):
-            concept = prefixes.coded(system, code)
-            targets.append(
-                Target(concept, _string(target, "display"), next(r for r in RELATIONS if r == relation))
-            )
+        code, denied = _string(target, "code"), is_own and relation == "denied"
+        if code and (denied or relation in RELATIONS):
+            means: Relation = "part" if part else next((each for each in RELATIONS if each == relation), "exact")
+            text = part[1].removeprefix(DENIED if denied else "") if part else ""
+            targets.append(Target(prefixes.coded(system, code), _string(target, "display"), means, text, denied))
     if not targets and (not is_nil or (is_own and said is None)):
         return None
     verdict: Verdict = "nil" if not targets else "flag" if said and said["verdict"] == "flagged" else "concept"
     who, at = (said["who"], milliseconds(said["at"])) if said else ("", None)
-    return verdict, who, at, "; ".join(comments), targets
+    return StatedDecision(1, "", verdict, tuple(targets), who, at, "; ".join(comments))
 
 
 def _member(value: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -307,23 +307,24 @@ _REVIEWERS: Final = ("reviewer_label", "reviewer_id", "author_label", "author_id
 """Columns with the name of the reviewer, the likeliest first."""
 _DECIDED_AT: Final = re.compile(r"\bdecided_at=(\S+?)(?:;|$)")
 _FLAGGED: Final = re.compile(r"\bdecision=flag\b")
+_PART_OF: Final = re.compile(r"\bpart=([^;]*)")
 
 
 def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     """Yield a decision for each subject with a mapping made or reviewed by a person.
 
-    A negated mapping gives no target.
+    A negated mapping gives no target, unless nymlink wrote it for a finding that the term denies.
     """
     prefixes = Prefixes()
     for name, namespace in read_curie_map(sheet.preamble.splitlines()).items():
         prefixes.declare(name, namespace)
     subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
-    for number, cells in sheet.rows:
-        row = dict(zip(sheet.header, cells, strict=True))
+    for number, row in _whole_rows(sheet):
         label = row.get("subject_label", "") or row.get("subject_id", "")
         # A mapping to a literal names no concept, nor does it say that there is none.
-        is_mapping = bool(row.get("object_id", "").strip()) and not row.get("predicate_modifier", "")
-        if number not in sheet.ragged and label and _is_reviewed(row) and is_mapping:
+        is_negated = bool(row.get("predicate_modifier")) and not _PART_OF.search(row.get("other", ""))
+        is_mapping = bool(row.get("object_id", "").strip()) and not is_negated
+        if label and _is_reviewed(row) and is_mapping:
             subjects.setdefault((row.get("subject_id", ""), label), []).append((number, row))
     for (_, label), rows in subjects.items():
         line, first = rows[0]
@@ -344,6 +345,13 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
             at=milliseconds(first.get("mapping_date", "") if stated is None else stated[1]),
             comment="; ".join(comments),
         )
+
+
+def _whole_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows that have as many cells as the header, by column."""
+    for number, cells in sheet.rows:
+        if number not in sheet.ragged:
+            yield number, dict(zip(sheet.header, cells, strict=True))
 
 
 def _is_reviewed(row: dict[str, str]) -> bool:
@@ -368,16 +376,18 @@ def _sssom_targets(rows: list[dict[str, str]], prefixes: Prefixes) -> Iterator[T
         relation: Relation = next((each for each in RELATIONS if each == means), "related")
         is_usual = stated in ("skos:exactMatch", "skos:broadMatch", "skos:narrowMatch", "skos:relatedMatch")
         details = {} if is_usual else {"predicate_id": stated}
-        yield Target(concept, row.get("object_label", "").strip(), relation, details=details)
+        part = _PART_OF.search(row.get("other", ""))
+        if part is not None and relation == "related":
+            relation = "part"
+        of_part = ("", False) if part is None else (part[1].strip(), bool(row.get("predicate_modifier")))
+        yield Target(concept, row.get("object_label", "").strip(), relation, *of_part, details)
 
 
 def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     """Yield a decision for each code that somebody has decided on."""
     codes: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
-    for number, cells in sheet.rows:
-        if number not in sheet.ragged:
-            row = dict(zip(sheet.header, cells, strict=True))
-            codes.setdefault((row["sourceCode"], row["sourceName"]), []).append((number, row))
+    for number, row in _whole_rows(sheet):
+        codes.setdefault((row["sourceCode"], row["sourceName"]), []).append((number, row))
     for (_, name), rows in codes.items():
         line, first = rows[0]
         status = meanings("usagi", "mappingStatus").get(first["mappingStatus"].strip(), "nothing")
@@ -393,7 +403,7 @@ def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
             targets,
             reviewer=first.get("statusSetBy", "").strip(),
             at=int(at[:20]) if at.isascii() and at.isdecimal() else None,
-            comment=first.get("comment", ""),
+            comment=_PART.sub("", first.get("comment", "")),
             assigned=first.get("assignedReviewer", "").strip(),
         )
 
@@ -407,7 +417,10 @@ def _usagi_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
             continue
         seen.add(concept)
         means = meanings("usagi", "equivalence").get(row.get("equivalence", "").strip(), "exact")
-        relation = next(each for each in RELATIONS if each == means)
+        part = _PART.match(row.get("comment", ""))
+        relation: Relation = "part" if part else next(each for each in RELATIONS if each == means)
         mapped_for = row.get("mappingType", "").strip()
         details = {"mappingType": mapped_for} if mapped_for not in ("", "MAPS_TO") else {}
-        yield Target(OMOP + concept, row.get("conceptName", "").strip(), relation, details=details)
+        yield Target(
+            OMOP + concept, row.get("conceptName", "").strip(), relation, part[1] if part else "", details=details
+        )

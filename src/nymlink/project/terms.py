@@ -11,12 +11,11 @@ from math import ceil
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import InputError
-from nymlink.linking.writers.sssom import first_targets
 from nymlink.project.decisions import append, checked_reviewer, decide_forms, other_forms
-from nymlink.project.links import kept_link, link_values, mention_of
+from nymlink.project.links import kept_link, link_values, mention_of, part_values, suggested_targets
 from nymlink.project.project import Project
 from nymlink.project.reviewers import is_hidden
-from nymlink.project.rows import Decision, Target, UnknownTermError, stored
+from nymlink.project.rows import Decision, UnknownTermError, stored
 
 Status = Literal["all", "open", "decided", "nil", "flagged", "disagreement", "mine", "changed", "failed"]
 Sort = Literal["order", "confidence", "margin", "frequency", "text"]
@@ -288,7 +287,8 @@ def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list
 def _short(
     row: sqlite3.Row, decided: dict[str, Decision], last_entry: int, forms: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    link = _link_values(row) or {}
+    link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
+    is_split = link is not None and bool(link.parts)
     return {
         "id": row["id"],
         "text": row["text"],
@@ -302,13 +302,15 @@ def _short(
         "nil": None if row["nil"] is None else bool(row["nil"]),
         "candidates": [
             {
-                "id": candidate["concept_id"],
-                "name": candidate["concept_name"],
-                "score": candidate["score"],
+                "id": candidate.concept_id,
+                "name": candidate.concept_name,
+                "score": candidate.score,
                 "confidence": row["confidence"] if place == 0 else None,
             }
-            for place, candidate in enumerate(link.get("candidates", [])[:_SHORT])
+            for place, candidate in enumerate(() if link is None else link.candidates[:_SHORT])
         ],
+        "parts": [] if link is None else part_values(link),
+        "suggested": [each.to_dict() for each in suggested_targets(link)] if link is not None and is_split else [],
         "decisions": {reviewer: decision.to_dict() for reviewer, decision in decided.items()},
         # Decided before the last table with this term was added.
         "carried": any(each.id <= last_entry and each.verdict != "open" for each in decided.values()),
@@ -419,14 +421,7 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
             link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
             if link is None or not link.candidates:
                 continue
-            targets = [
-                Target(
-                    each.candidate.concept_id,
-                    each.candidate.concept_name,
-                    "exact" if each.relation == "close" else each.relation,
-                )
-                for each in first_targets(link)
-            ]
+            targets = suggested_targets(link)
             if not targets:
                 continue
             accepted.append(row)

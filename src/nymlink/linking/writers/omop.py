@@ -148,6 +148,7 @@ _EQUIVALENCES: Final[Mapping[Relation, str]] = {
     "broader": "WIDER",
     "narrower": "NARROWER",
     "related": "INEXACT",
+    "part": "INEXACT",
     "close": "INEXACT",
 }
 """Relation of the target to the term, as Usagi calls it."""
@@ -225,7 +226,7 @@ def _status(link: Link, target: Target | None, now: str, denied: list[str]) -> d
         else "UNREVIEWED",
         "statusSetBy": review.reviewer,
         "statusSetOn": at,
-        "comment": review.comment,
+        "comment": "; ".join([*([review.comment] if target is None else target.notes), *denied]),
         "createdBy": "" if target is None else review.reviewer,
         "createdOn": "0" if target is None else at,
         "assignedReviewer": review.assigned,
