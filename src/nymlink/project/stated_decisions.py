@@ -73,7 +73,8 @@ def milliseconds(text: str) -> int | None:
 _FIRST: Final = ("rank", "concept_id", "concept_name")
 """The first columns that an export adds to a table."""
 _JSON: Final = ("mention", "candidates", "review")
-_WANTED: Final = (*REVIEW, "concept_id", "concept_name", *SPLIT)
+_WANTED: Final = ("rank", *REVIEW, "concept_id", "concept_name", *SPLIT)
+_RELATIONS: Final[Mapping[str, Relation]] = {each: each for each in RELATIONS}
 _VERDICTS: Final[dict[str, Verdict]] = {"concept": "concept", "nil": "nil", "flag": "flag"}
 
 
@@ -129,28 +130,23 @@ def _rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table, with nymlink's names of columns."""
     places = {name: place for name in _WANTED if (place := _column(sheet.header, name)) is not None}
-    # A column before those of the export is the user's own.
-    own = min(places["concept_id"], places["decision"])
-    places = {name: place for name, place in places.items() if name not in SPLIT or place > own}
-    mention = _mention(sheet, said, known)
+    # The user's own columns come first.
+    own = min(places[name] for name in _FIRST if name in places)
+    places = {name: place for name, place in places.items() if place >= own}
+    mention = _mention(sheet, said, known, max(own, 1))
     for number, cells in sheet.rows:
         if number not in sheet.ragged:
             row = {name: cells[places[name]] if name in places else "" for name in _WANTED}
             yield number, {**row, "text": cells[mention]}
 
 
-def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]) -> int:
-    """Find the column of terms, which is before the columns added by the export."""
-    firsts = (_column(sheet.header, name) for name in _FIRST)
-    own = min((place for place in firsts if place is not None), default=len(sheet.header))
-    if not said:
-        for file in known:
-            header = file["header"]
-            if sheet.header[: len(header)] == header:
-                return int(file["mention"])
-    rows = [(number, cells[: max(own, 1)]) for number, cells in sheet.rows]
-    table = replace(sheet, format="table", header=sheet.header[: max(own, 1)], rows=rows)
-    return find_roles(table, said)[0].mention
+def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]], own: int) -> int:
+    """Find the column of terms among the user's own columns."""
+    for file in () if said else known:
+        if sheet.header[: len(file["header"])] == file["header"]:
+            return int(file["mention"])
+    rows = [(number, cells[:own]) for number, cells in sheet.rows]
+    return find_roles(replace(sheet, format="table", header=sheet.header[:own], rows=rows), said)[0].mention
 
 
 def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
@@ -184,14 +180,11 @@ def _column(header: Sequence[str], name: str) -> int | None:
 
 
 def _relation(cell: str, sheet: Sheet, line: int, problems: Problems) -> Relation:
-    stated = cell.strip().casefold() or "exact"
-    for relation in RELATIONS:
-        if relation == stated:
-            return relation
-    problems.repair(
-        Path(sheet.name), line, f"{cell[:40]!r} is no relation ({', '.join(RELATIONS)}): read as exact"
-    )
-    return "exact"
+    relation = _RELATIONS.get(cell.strip().casefold() or "exact")
+    if relation is None:
+        known = ", ".join(RELATIONS)
+        problems.repair(Path(sheet.name), line, f"{cell[:40]!r} is no relation ({known}): read as exact")
+    return relation or "exact"
 
 
 _SAID: Final = re.compile(
@@ -229,9 +222,8 @@ def concept_map_decisions(
         raise InputError(f"no JSON ({error}): export the ConceptMap again", path=name) from error
     if not isinstance(resource, dict):
         raise InputError("no ConceptMap in this JSON", path=name)
-    entries = _objects(resource, "entry") if resource.get("resourceType") == "Bundle" else []
-    resources = [resource, *(_member(entry, "resource") for entry in entries)]
-    maps = [each for each in resources if each.get("resourceType") == "ConceptMap"]
+    resources = [resource, *(entry.get("resource") for entry in _objects(resource, "entry"))]
+    maps = [each for each in resources if isinstance(each, dict) and each.get("resourceType") == "ConceptMap"]
     if not maps:
         raise InputError("no ConceptMap in this FHIR JSON", path=name)
     terms: dict[tuple[str, str], _DRAFT] = {}
@@ -276,7 +268,7 @@ def _element(
             comments[comment] = None
         code, denied = _string(target, "code"), is_own and relation == "denied"
         if code and (denied or relation in RELATIONS):
-            means: Relation = "part" if part else next((each for each in RELATIONS if each == relation), "exact")
+            means: Relation = "part" if part else _RELATIONS.get(relation, "exact")
             text = part[1].removeprefix(DENIED if denied else "") if part else ""
             targets.append(Target(prefixes.coded(system, code), _string(target, "display"), means, text, denied))
     if not targets and (not is_nil or (is_own and said is None)):
@@ -284,11 +276,6 @@ def _element(
     verdict: Verdict = "nil" if not targets else "flag" if said and said["verdict"] == "flagged" else "concept"
     who, at = (said["who"], milliseconds(said["at"])) if said else ("", None)
     return StatedDecision(1, "", verdict, tuple(targets), who, at, "; ".join(comments))
-
-
-def _member(value: Mapping[str, Any], key: str) -> dict[str, Any]:
-    member = value.get(key)
-    return member if isinstance(member, dict) else {}
 
 
 def _objects(value: Any, key: str) -> list[dict[str, Any]]:
@@ -318,15 +305,11 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     prefixes = Prefixes()
     for name, namespace in read_curie_map(sheet.preamble.splitlines()).items():
         prefixes.declare(name, namespace)
-    subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
-    for number, row in _whole_rows(sheet):
-        label = row.get("subject_label", "") or row.get("subject_id", "")
-        # A mapping to a literal names no concept, nor does it say that there is none.
-        is_negated = bool(row.get("predicate_modifier")) and not _PART_OF.search(row.get("other", ""))
-        is_mapping = bool(row.get("object_id", "").strip()) and not is_negated
-        if label and _is_reviewed(row) and is_mapping:
-            subjects.setdefault((row.get("subject_id", ""), label), []).append((number, row))
-    for (_, label), rows in subjects.items():
+    for group in _grouped(sheet, "subject_id", "subject_label"):
+        rows = [(number, row) for number, row in group if _is_reviewed(row) and _is_mapping(row)]
+        label = group[0][1].get("subject_label") or group[0][1].get("subject_id", "")
+        if not (rows and label):
+            continue
         line, first = rows[0]
         is_flagged = _FLAGGED.search(first.get("other", "")) is not None
         # A flagged subject may also have suggestions of a program.
@@ -347,11 +330,20 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
         )
 
 
-def _whole_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows that have as many cells as the header, by column."""
+def _grouped(sheet: Sheet, *columns: str) -> list[list[tuple[int, dict[str, str]]]]:
+    """List the rows that have as many cells as the header, together if they are equal in some columns."""
+    groups: dict[tuple[str, ...], list[tuple[int, dict[str, str]]]] = {}
     for number, cells in sheet.rows:
+        row = dict(zip(sheet.header, cells, strict=True))
         if number not in sheet.ragged:
-            yield number, dict(zip(sheet.header, cells, strict=True))
+            groups.setdefault(tuple(row.get(name, "") for name in columns), []).append((number, row))
+    return list(groups.values())
+
+
+def _is_mapping(row: dict[str, str]) -> bool:
+    """Whether a row maps to a concept; a literal is none, and does not say that there is none."""
+    is_negated = bool(row.get("predicate_modifier")) and not _PART_OF.search(row.get("other", ""))
+    return bool(row.get("object_id", "").strip()) and not is_negated
 
 
 def _is_reviewed(row: dict[str, str]) -> bool:
@@ -373,7 +365,7 @@ def _sssom_targets(rows: list[dict[str, str]], prefixes: Prefixes) -> Iterator[T
         seen.add(concept)
         stated = row["predicate_id"].strip()
         means = meanings("sssom", "predicate_id").get(stated)
-        relation: Relation = next((each for each in RELATIONS if each == means), "related")
+        relation = _RELATIONS.get(means or "", "related")
         is_usual = stated in ("skos:exactMatch", "skos:broadMatch", "skos:narrowMatch", "skos:relatedMatch")
         details = {} if is_usual else {"predicate_id": stated}
         part = _PART_OF.search(row.get("other", ""))
@@ -385,11 +377,9 @@ def _sssom_targets(rows: list[dict[str, str]], prefixes: Prefixes) -> Iterator[T
 
 def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     """Yield a decision for each code that somebody has decided on."""
-    codes: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
-    for number, row in _whole_rows(sheet):
-        codes.setdefault((row["sourceCode"], row["sourceName"]), []).append((number, row))
-    for (_, name), rows in codes.items():
+    for rows in _grouped(sheet, "sourceCode", "sourceName"):
         line, first = rows[0]
+        name = first["sourceName"]
         status = meanings("usagi", "mappingStatus").get(first["mappingStatus"].strip(), "nothing")
         if status == "nothing" or not name.strip():
             continue
@@ -418,7 +408,7 @@ def _usagi_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
         seen.add(concept)
         means = meanings("usagi", "equivalence").get(row.get("equivalence", "").strip(), "exact")
         part = _PART.match(row.get("comment", ""))
-        relation: Relation = "part" if part else next(each for each in RELATIONS if each == means)
+        relation: Relation = "part" if part else _RELATIONS[means]
         mapped_for = row.get("mappingType", "").strip()
         details = {"mappingType": mapped_for} if mapped_for not in ("", "MAPS_TO") else {}
         yield Target(
