@@ -65,9 +65,7 @@ def milliseconds(text: str) -> int | None:
         time = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    if time.tzinfo is None:
-        time = time.replace(tzinfo=UTC)
-    return round(time.timestamp() * 1000)
+    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 _FIRST: Final = ("rank", "concept_id", "concept_name")
@@ -80,8 +78,8 @@ _VERDICTS: Final[dict[str, Verdict]] = {"concept": "concept", "nil": "nil", "fla
 
 def is_exported(sheet: Sheet) -> bool:
     """Whether a table has the columns of an export."""
-    has_columns = all(_column(sheet.header, name) is not None for name in (*REVIEW, "concept_id"))
-    return has_columns or set(_JSON) <= set(sheet.header)
+    columns = (*REVIEW, "concept_id")
+    return set(_JSON) <= set(sheet.header) or None not in (_column(sheet.header, name) for name in columns)
 
 
 _DRAFT = tuple[StatedDecision, dict[str, Target]]
@@ -101,11 +99,10 @@ def exported_decisions(
     """
     drafts: dict[tuple[str, str, int | None], _DRAFT] = {}
     for line, row in _json_rows(sheet) if set(_JSON) <= set(sheet.header) else _rows(sheet, said, known):
-        verdict = _VERDICTS.get(row["decision"].strip().casefold())
-        text = " ".join(row["text"].split())
-        if not text or row["decision"].strip().casefold() in ("", "guess"):
+        decision, text = row["decision"].strip().casefold(), " ".join(row["text"].split())
+        if not text or decision in ("", "guess"):
             continue
-        if verdict is None:
+        if (verdict := _VERDICTS.get(decision)) is None:
             what = f"{row['decision'][:40]!r} is no decision: one of {', '.join(_VERDICTS)}"
             problems.reject(Path(sheet.name), line, what)
             continue
@@ -114,10 +111,13 @@ def exported_decisions(
         _, targets = drafts.setdefault((text, reviewer, at), (stated, {}))
         concept = row["concept_id"].strip()
         if concept and verdict != "nil" and (row["relation"].strip() or verdict == "concept"):
-            relation = _relation(row["relation"], sheet, line, problems)
+            relation = _RELATIONS.get(row["relation"].strip().casefold() or "exact")
+            if relation is None:
+                what = f"{row['relation'][:40]!r} is no relation ({', '.join(RELATIONS)}): read as exact"
+                problems.repair(Path(sheet.name), line, what)
             denied = row["negated"].strip().casefold() == "true"
             part = row["part"].removeprefix(DENIED) if denied else row["part"]
-            targets.setdefault(concept, Target(concept, row["concept_name"], relation, part, denied))
+            targets.setdefault(concept, Target(concept, row["concept_name"], relation or "exact", part, denied))
     for stated, targets in drafts.values():
         if stated.verdict == "concept" and not targets:
             problems.reject(Path(sheet.name), stated.line, "the decision is concept, and there is no concept_id")
@@ -159,10 +159,8 @@ def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
             review = whole["review"] or {}
             row = {name: str(review.get(name) or "") for name in REVIEW} | {"text": line["mention"]}
             yield number, {**nothing, **row}
-            for link in whole["parts"] or [whole]:
-                of_part = (
-                    {"part": link["mention"], "negated": str(link.get("negated", ""))} if whole["parts"] else {}
-                )
+            for link in whole["parts"] or [{**whole, "mention": ""}]:
+                of_part = {"part": link["mention"], "negated": str(link.get("negated", ""))}
                 relations = (link.get("review") or {}).get("relations", [])
                 for candidate, relation in zip(link["candidates"] or [], relations, strict=False):
                     concept = {name: str(candidate.get(name) or "") for name in ("concept_id", "concept_name")}
@@ -173,18 +171,8 @@ def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _column(header: Sequence[str], name: str) -> int | None:
     """Find a column added by the export; it is called ``nymlink_…`` if the table already had its name."""
-    for given in (f"nymlink_{name}", name):
-        if given in header:
-            return len(header) - 1 - list(reversed(header)).index(given)
-    return None
-
-
-def _relation(cell: str, sheet: Sheet, line: int, problems: Problems) -> Relation:
-    relation = _RELATIONS.get(cell.strip().casefold() or "exact")
-    if relation is None:
-        known = ", ".join(RELATIONS)
-        problems.repair(Path(sheet.name), line, f"{cell[:40]!r} is no relation ({known}): read as exact")
-    return relation or "exact"
+    given = f"nymlink_{name}" if f"nymlink_{name}" in header else name
+    return len(header) - 1 - list(reversed(header)).index(given) if given in header else None
 
 
 _SAID: Final = re.compile(
@@ -220,25 +208,20 @@ def concept_map_decisions(
         resource = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"no JSON ({error}): export the ConceptMap again", path=name) from error
-    if not isinstance(resource, dict):
-        raise InputError("no ConceptMap in this JSON", path=name)
     resources = [resource, *(entry.get("resource") for entry in _objects(resource, "entry"))]
     maps = [each for each in resources if isinstance(each, dict) and each.get("resourceType") == "ConceptMap"]
     if not maps:
         raise InputError("no ConceptMap in this FHIR JSON", path=name)
     terms: dict[tuple[str, str], _DRAFT] = {}
-    for each in maps:
-        for group in _objects(each, "group"):
-            for element in _objects(group, "element"):
-                code, text = (_string(element, key) for key in ("code", "display"))
-                if not (text or code):
-                    problems.reject(Path(name), None, "an element without code and display")
-                    continue
-                found = _element(element, _string(group, "target"), prefixes, is_own=each.get("name") == _OWN)
-                if found is None:
-                    continue
-                stated, targets = terms.setdefault((code, text), (replace(found, text=text or code), {}))
-                targets.update((target.concept_id, target) for target in found.targets)
+    groups = [(each.get("name") == _OWN, group) for each in maps for group in _objects(each, "group")]
+    pairs = ((is_own, group, element) for is_own, group in groups for element in _objects(group, "element"))
+    for of_nymlink, system, element in pairs:
+        code, text = (_string(element, key) for key in ("code", "display"))
+        if not (text or code):
+            problems.reject(Path(name), None, "an element without code and display")
+        elif (found := _element(element, _string(system, "target"), prefixes, is_own=of_nymlink)) is not None:
+            stated, targets = terms.setdefault((code, text), (replace(found, text=text or code), {}))
+            targets.update((target.concept_id, target) for target in found.targets)
     for stated, targets in terms.values():
         verdict: Verdict = "concept" if targets and stated.verdict == "nil" else stated.verdict
         yield replace(stated, verdict=verdict, targets=tuple(targets.values()))
@@ -259,13 +242,11 @@ def _element(
         is_nil = is_nil or relation == "nil"
         comment = _string(target, "comment")
         match = _SAID.search(comment)
-        said = said or match
-        part = _PART.search(comment) if is_own else None
-        comment = (match["comment"] or "") if match else comment
         if is_own and match is None:
             continue
-        if comment:
-            comments[comment] = None
+        said = said or match
+        part = _PART.search(comment) if is_own else None
+        comments[(match["comment"] or "") if match else comment] = None
         code, denied = _string(target, "code"), is_own and relation == "denied"
         if code and (denied or relation in RELATIONS):
             means: Relation = "part" if part else _RELATIONS.get(relation, "exact")
@@ -275,7 +256,7 @@ def _element(
         return None
     verdict: Verdict = "nil" if not targets else "flag" if said and said["verdict"] == "flagged" else "concept"
     who, at = (said["who"], milliseconds(said["at"])) if said else ("", None)
-    return StatedDecision(1, "", verdict, tuple(targets), who, at, "; ".join(comments))
+    return StatedDecision(1, "", verdict, tuple(targets), who, at, "; ".join(filter(None, comments)))
 
 
 def _objects(value: Any, key: str) -> list[dict[str, Any]]:
