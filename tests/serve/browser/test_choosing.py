@@ -17,16 +17,10 @@ def go_to(page: Page, text: str) -> None:
     expect(page.locator("#term .choice[aria-current=true] .opened")).to_be_attached()
 
 
-def decide(
-    site: Site, project: str, reviewer: str, term: int, verdict: str, *targets: str, **more: object
-) -> None:
-    body = {
-        "reviewer": reviewer,
-        "term": term,
-        "verdict": verdict,
-        "targets": [{"concept_id": t} for t in targets],
-    }
-    site.ask(f"/projects/{project}/decisions", {**body, **more})
+def decide(site: Site, project: str, reviewer: str, term: int, verdict: str, *concepts: str) -> None:
+    targets = [{"concept_id": each} for each in concepts]
+    body = {"reviewer": reviewer, "term": term, "verdict": verdict, "targets": targets}
+    site.ask(f"/projects/{project}/decisions", body)
 
 
 @pytest.mark.slow
@@ -106,7 +100,7 @@ def test_all_candidates_are_in_view_and_keys_go_through_them(site: Site, review:
     lines = page.locator("#term .candidates .choice")
     expect(lines).not_to_have_count(0)
     in_view = (
-        "(line) => { const box = line.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; }"
+        "(line) => line.getBoundingClientRect().top >= 0 && line.getBoundingClientRect().bottom <= innerHeight"
     )
     assert lines.count() > 3
     assert all(line.evaluate(in_view) for line in lines.all())
