@@ -9,6 +9,7 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,20 @@ def test_the_decisions_of_another_project_are_taken_over(decided: Project, fresh
     assert {**state(fresh), "gout": None} == {**expected, "gout": None}
     with pytest.raises(InputError, match=r"damaged|no project"):
         import_decisions(fresh, path.read_bytes()[:5000], "other.nymlink", vocabulary=None)
+
+
+def test_a_file_without_a_comment_keeps_the_comment(decided: Project) -> None:
+    before = state(decided)
+    columns = "finding,concept_id,decision,relation,reviewer,decided_at,comment"
+    kept = list_terms(decided, TermFilter(text="fever"))["terms"][0]["decisions"]["Ann"]
+    at = datetime.fromtimestamp(kept["at"] / 1000, UTC).isoformat(timespec="milliseconds")
+    for time in (at, ""):
+        table = f"{columns}\nfever,,flag,,Ann,{time},\n"
+        assert import_decisions(decided, table.encode(), "back.csv", vocabulary=None)["new"] == 0, time
+    assert state(decided) == before
+    # An edited comment counts.
+    table = f"{columns}\nfever,,flag,,Ann,{at},seen\n"
+    assert import_decisions(decided, table.encode(), "back.csv", vocabulary=None)["new"] == 1
 
 
 def test_a_changed_table_is_read_with_care(decided: Project, fresh: Project) -> None:

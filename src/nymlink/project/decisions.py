@@ -78,8 +78,13 @@ def decide(
         return decision(connection, number)
 
 
-def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
+def undo(project: Project, *, reviewer: str, batch: int | None = None) -> list[dict[str, Any]]:
     """Undo the last decision of a reviewer that is not yet undone; if it is one of a batch, undo the whole batch.
+
+    Args:
+        project: project opened for writing.
+        reviewer: who decided.
+        batch: number of an earlier batch to undo instead. Later decisions on its terms stay.
 
     Returns:
         For each undone decision its ``term``, the decision itself (``undone``), and the reviewer's ``decision``
@@ -91,9 +96,10 @@ def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
     reviewer = checked_reviewer(reviewer)
     with project.writing() as connection:
         last = connection.execute(
-            "SELECT id, batch FROM decision AS made WHERE reviewer = ? AND origin IN (?, ?) AND NOT EXISTS "
-            "(SELECT 1 FROM decision WHERE undoes = made.id) ORDER BY id DESC LIMIT 1",
-            (reviewer, *_UNDONE_BY_HAND),
+            "SELECT id, batch FROM decision AS made WHERE reviewer = ? AND origin IN (?, ?) AND "
+            "batch IS coalesce(?, batch) AND NOT EXISTS (SELECT 1 FROM decision WHERE undoes = made.id) "
+            "ORDER BY id DESC LIMIT 1",
+            (reviewer, *_UNDONE_BY_HAND, batch),
         ).fetchone()
         if last is None:
             return []

@@ -18,6 +18,7 @@ from nymlink.core.prefixes import read_curie_map
 from nymlink.corpus.readers.tables.usagi import ADDITIONAL, AFTER, NO_CONCEPT
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import open_target, open_writer
+from nymlink.linking.writers.omop import OMOP_FORMATS, is_omop
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.project.links import CANDIDATES
 from nymlink.project.project import Project
@@ -234,9 +235,14 @@ UNMARKED: Final = frozenset({"source-to-concept-map", "table"})
 """Formats without a place to mark guesses."""
 
 
-def export_formats() -> tuple[str, ...]:
-    """List the export formats: all formats of links that need no documents."""
-    return tuple(name for name, format in LINK_FORMATS if not format.needs)
+def export_formats(vocabulary: Vocabulary | None = None) -> tuple[str, ...]:
+    """List the export formats: all formats of links that need no documents.
+
+    Args:
+        vocabulary: leave out formats that need other concepts than those of this vocabulary (those of OMOP).
+    """
+    names = (name for name, format in LINK_FORMATS if not format.needs)
+    return tuple(name for name in names if name not in OMOP_FORMATS or is_omop(vocabulary))
 
 
 def export_project(

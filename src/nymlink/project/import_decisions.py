@@ -192,8 +192,12 @@ def apply_decisions(
                 connection.execute("INSERT OR IGNORE INTO assignment VALUES (?, ?)", (term, each.assigned))
             present = current_decision(connection, term, who)
             at = each.at if each.at is not None and 0 < each.at < _LATEST else None
+            said = comment
             if present is not None:
-                is_same = (essence(present.verdict, present.targets), present.comment) == (what, comment)
+                # A file without a comment is no reason to drop the comment of the same decision.
+                if not comment and (at is None or present.at >= at):
+                    said = present.comment
+                is_same = (essence(present.verdict, present.targets), present.comment) == (what, said)
                 if is_same or (at is not None and present.at > at):
                     continue
             number = append(
@@ -202,7 +206,7 @@ def apply_decisions(
                 term=term,
                 verdict=each.verdict,
                 targets=targets,
-                comment=comment,
+                comment=said,
                 origin="import",
                 batch=batch,
                 at=at,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
+from nymlink.tables.cells import mention_fault
 from nymlink.tables.columns import SPELLINGS, column_place, normalise_header
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.tables.sheet import Sheet, read_sheet
@@ -158,6 +160,9 @@ def preview_table(
     problems = Problems()
     sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
     roles, guessed = find_roles(sheet, columns or {})
+    for number, cells in sheet.rows:
+        if number not in sheet.ragged and (fault := mention_fault(cells[roles.mention])) is not None:
+            problems.reject(Path(sheet.name), number, fault, outcome="kept, not linked")
     header = sheet.header
     return {
         "format": sheet.format,

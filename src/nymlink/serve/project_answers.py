@@ -50,6 +50,12 @@ class ProjectsAnswer(TypedDict):
     projects: list[ProjectLine]
 
 
+class DeletedProject(TypedDict):
+    """The name of a deleted project."""
+
+    deleted: str
+
+
 class ProjectIndex(TypedDict):
     """The index of a project."""
 
@@ -110,6 +116,15 @@ class Lessons(TypedDict):
     last: NotRequired[int]
 
 
+class AcceptedBatch(TypedDict):
+    """Terms that were accepted together; those decided again since do not count."""
+
+    batch: int
+    reviewer: str
+    at: int
+    terms: int
+
+
 class ProjectAnswer(TypedDict):
     """A project."""
 
@@ -130,6 +145,8 @@ class ProjectAnswer(TypedDict):
     changed: dict[str, int]
     learned: Lessons | None
     files: list[ProjectFile]
+    batches: list[AcceptedBatch]
+    formats: Annotated[list[str], Field(description="Formats of export that fit the vocabulary.")]
     last: int
     progress: LinkingProgress
 
@@ -349,12 +366,26 @@ class UndoAnswer(TypedDict):
     undone: list[UndoneDecision]
 
 
+class AcceptedTerm(TypedDict):
+    """A term and the concept that is accepted for it."""
+
+    id: int
+    text: str
+    frequency: int
+    confidence: float
+    concept_id: str
+    name: str
+
+
 class AcceptAnswer(TypedDict):
     """Numbers of accepted terms and rows, and of terms expected to be wrong."""
 
     terms: int
     rows: int
     expected_wrong: float
+    abbreviations: Annotated[int, Field(description="Terms that rest on an abbreviation and are left out.")]
+    batch: Annotated[int | None, Field(description="Number of the batch, to undo it.")]
+    sample: Annotated[list[AcceptedTerm], Field(description="Up to 20 terms, the least confident first.")]
 
 
 class AssignAnswer(TypedDict):

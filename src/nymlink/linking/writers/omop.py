@@ -46,6 +46,19 @@ def require_omop(vocabulary: Vocabulary | None, *, format: str) -> None:
         _number(vocabulary.concept_id(0), format)
 
 
+OMOP_FORMATS: Final = frozenset({"source-to-concept-map", "usagi"})
+"""Formats that need concepts of OMOP."""
+
+
+def is_omop(vocabulary: Vocabulary | None) -> bool:
+    """Whether mappings to a vocabulary can be written in :data:`OMOP_FORMATS`; true if it is unknown or empty."""
+    try:
+        require_omop(vocabulary, format="usagi")
+    except InputError:
+        return False
+    return True
+
+
 def omop_concept(candidate: Candidate, vocabulary: Vocabulary | None, *, format: str) -> OmopConcept:
     """Find the OMOP concept of a candidate.
 

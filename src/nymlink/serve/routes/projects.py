@@ -10,15 +10,18 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import Field
 
 from nymlink.project.add_file import add_table
+from nymlink.project.export import export_formats
 from nymlink.project.learn import forget, learn
 from nymlink.project.lessons import write_names
 from nymlink.project.summary import changes_after, summary
 from nymlink.project.table_columns import preview_table
+from nymlink.project.terms import accepted_batches
 from nymlink.serve.answers import problems
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.project_answers import (
     AddedFile,
     ChangesAnswer,
+    DeletedProject,
     LearnAnswer,
     PreviewAnswer,
     ProgressAnswer,
@@ -147,6 +150,30 @@ def show_project(opened: OpenProject) -> Response:
     return json_answer(_summary(opened))
 
 
+class Title(Fields):
+    """Another title of a project."""
+
+    title: str = Field(max_length=300)
+
+
+@router.post(
+    "/{name}/rename", summary="Rename a project", operation_id="rename_project", response_model=ProjectAnswer
+)
+def rename_project(opened: OpenProject, new: Title) -> Response:
+    """Give a project another title. Its name in addresses stays."""
+    opened.project.rename(new.title.encode("utf-8", "replace").decode())
+    return json_answer(_summary(opened))
+
+
+@router.delete("/{name}", summary="Delete a project", operation_id="delete_project", response_model=DeletedProject)
+def delete_project(
+    projects: Projects, name: Annotated[str, Path(description="Name of the project.", max_length=200)]
+) -> Response:
+    """Remove the file of a project, with all its decisions."""
+    projects.delete(name)
+    return json_answer({"deleted": name})
+
+
 Values = Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Query(max_length=1000)]
 
 
@@ -226,6 +253,8 @@ def _summary(opened: ServedProject) -> dict[str, Any]:
         "name": opened.name,
         **summary(opened.project),
         "index": opened.describe_index(),
+        "batches": accepted_batches(opened.project),
+        "formats": list(export_formats(None if opened.served is None else opened.served.vocabulary)),
         "progress": opened.linking.progress.to_dict(),
     }
 

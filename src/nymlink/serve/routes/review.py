@@ -18,10 +18,11 @@ from nymlink.project.terms import (
     accept,
     assign,
     list_terms,
+    names_given,
     term_details,
     terms_of_concept,
 )
-from nymlink.serve.answers import problems
+from nymlink.serve.answers import SearchAnswer, problems
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.project_answers import (
     AcceptAnswer,
@@ -70,14 +71,6 @@ class NewDecision(Fields):
     comment: str = Field("", max_length=10_000)
 
 
-class Acceptance(Fields):
-    """A request to accept links."""
-
-    reviewer: str = Field(max_length=200)
-    above: float = Field(ge=0, le=1, description="Least confidence.")
-    dry_run: bool = Field(False, description="Only report the effect.")
-
-
 class WhichTerms(Fields):
     """A filter of terms, as for the list."""
 
@@ -91,6 +84,15 @@ class WhichTerms(Fields):
     min_frequency: Annotated[int | None, Field(ge=0, le=LARGEST)] = None
 
 
+class Acceptance(Fields):
+    """A request to accept links."""
+
+    reviewer: str = Field(max_length=200)
+    above: float = Field(ge=0, le=1, description="Least confidence.")
+    filter: WhichTerms | None = Field(None, description="Which terms; null for all undecided ones.")
+    dry_run: bool = Field(False, description="Only report the effect.")
+
+
 class Assignment(Fields):
     """A request to assign terms to a reviewer."""
 
@@ -102,10 +104,13 @@ class Assignment(Fields):
     share: float = Field(1.0, ge=0, le=1, description="Share of them to assign; 0 removes the assignment.")
 
 
-class Who(Fields):
-    """A reviewer."""
+class Undoing(Fields):
+    """A request to undo decisions."""
 
     reviewer: str = Field(max_length=200)
+    batch: int | None = Field(
+        None, description="Number of an accepted batch; null for the last decision.", le=LARGEST
+    )
 
 
 @router.get("/terms", summary="List terms", operation_id="list_terms", response_model=TermsAnswer)
@@ -172,6 +177,27 @@ def concept(opened: OpenProject, concept_id: str) -> Response:
     return json_answer({"terms": terms_of_concept(opened.project, concept_id)})
 
 
+@router.get(
+    "/search", summary="Search concepts for a term", operation_id="search_for_term", response_model=SearchAnswer
+)
+def search(
+    opened: OpenProject,
+    q: Annotated[str, Query(description="As of `/search`, or a part of a decided term.", max_length=2000)],
+    within: Annotated[str, Query(description="A semantic type, or the id of a branch.", max_length=1000)] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> Response:
+    """Find concepts as `/search` does, and those that reviewers gave to terms that contain the text."""
+    served = opened.require_index()
+    members = served.types.members(within) if within else None
+    given = names_given(opened.project, q, limit) if q.strip() else []
+    rows = {each["concept_id"]: served.vocabulary.row(each["concept_id"]) for each in given}
+    known = {id_ for id_, row in rows.items() if row is not None and (members is None or members[row])}
+    found = served.search(q, limit, within=within)
+    taught = [each for each in given if each["concept_id"] in known]
+    results = {each["concept_id"]: each for each in (*found[:1], *taught, *found)}
+    return json_answer({"results": list(results.values())[:limit]})
+
+
 @router.post("/decisions", summary="Decide a term", operation_id="decide", response_model=DecisionAnswer)
 def post_decision(opened: OpenProject, new: NewDecision) -> Response:
     """Save a decision; 409 if the reviewer decided the term since, with the newer decision as `present`."""
@@ -189,17 +215,22 @@ def post_decision(opened: OpenProject, new: NewDecision) -> Response:
 
 
 @router.post("/undo", summary="Undo a decision", operation_id="undo_decision", response_model=UndoAnswer)
-def post_undo(opened: OpenProject, who: Who) -> Response:
-    """Undo the last decision of a reviewer, with its whole batch."""
+def post_undo(opened: OpenProject, what: Undoing) -> Response:
+    """Undo the last decision of a reviewer, with its whole batch, or an earlier batch."""
     opened.require_index()
-    return json_answer({"undone": undo(opened.project, reviewer=who.reviewer)})
+    return json_answer({"undone": undo(opened.project, reviewer=what.reviewer, batch=what.batch)})
 
 
 @router.post("/accept", summary="Accept confident links", operation_id="accept_links", response_model=AcceptAnswer)
 def post_accept(opened: OpenProject, what: Acceptance) -> Response:
-    """Accept the first candidates of undecided terms, as one batch; estimate the number of wrong ones."""
+    """Accept the first candidates of undecided terms, as one batch; estimate the number of wrong ones.
+
+    Terms that rest on an abbreviation are left out.
+    """
     opened.require_index()
-    return json_answer(accept(opened.project, reviewer=what.reviewer, above=what.above, dry_run=what.dry_run))
+    which = None if what.filter is None else TermFilter(**what.filter.model_dump())
+    told = accept(opened.project, reviewer=what.reviewer, above=what.above, which=which, dry_run=what.dry_run)
+    return json_answer(told)
 
 
 @router.post(

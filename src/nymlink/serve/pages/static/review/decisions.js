@@ -98,7 +98,7 @@ function alike(one, other) {
 }
 
 export function describeDecision({ verdict, targets }) {
-  if (verdict === "nil") return "NIL";
+  if (verdict === "nil") return "no concept";
   if (verdict === "open") return "open";
   const names = targets.map(({ concept_id: id, name, relation }) => `${name || id}${relation === "exact" ? "" : ` (${relation})`}`);
   return verdict === "flag" ? ["flagged", ...names].join(": ") : names.join(" + ");

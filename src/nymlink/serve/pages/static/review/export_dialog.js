@@ -18,8 +18,9 @@ const FORMATS = [
   ["fhir-r4b", "FHIR R4B ConceptMap"],
 ];
 
-export function exportDialog({ routes }) {
-  const format = choice(FORMATS, "tsv", { id: "format" });
+// formats: names of the formats that fit the vocabulary.
+export function exportDialog({ routes, formats }) {
+  const format = choice(FORMATS.filter(([name]) => formats.includes(name)), "tsv", { id: "format" });
   const guesses = element("input", { type: "checkbox", id: "guesses" });
   const { line, say } = statusLine();
   openDialog(

@@ -26,7 +26,10 @@ export class ProjectRoutes {
   changes = (after) => ask(`${this.path}/changes?${query({ after })}`);
   uses = (concept) => ask(`${this.path}/concepts/${encodeURIComponent(concept)}`);
   decide = (decision) => ask(`${this.path}/decisions`, decision);
-  undo = (reviewer) => ask(`${this.path}/undo`, { reviewer });
+  undo = (reviewer, batch = null) => ask(`${this.path}/undo`, { reviewer, batch });
+  search = (values) => ask(`${this.path}/search?${query(values)}`);
+  rename = (title) => ask(`${this.path}/rename`, { title });
+  remove = () => ask(this.path, null, "DELETE");
   accept = (values) => ask(`${this.path}/accept`, values);
   rebase = (index) => ask(`${this.path}/rebase`, { index });
   learn = () => ask(`${this.path}/learn`, {});

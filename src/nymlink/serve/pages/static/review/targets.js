@@ -18,6 +18,11 @@ export class Targets {
       element("p", { class: "row" }, labelled("The concept is", this.relation), element("label", { class: "check" }, this.several, " Several targets")),
       this.list,
     );
+    // Whether the reviewer chose a relation for this term.
+    this.touched = false;
+    this.relation.addEventListener("change", () => {
+      this.touched = true;
+    });
     this.several.addEventListener("change", () => this.several.checked || this.clear());
   }
 
@@ -39,10 +44,11 @@ export class Targets {
     this.#draw();
   }
 
-  // Clear the chosen targets; the next term starts with one exact target.
-  reset() {
+  // Clear the chosen targets; the next term starts with one target, exact or as it was decided.
+  reset(relation = "exact") {
     this.several.checked = false;
-    this.relation.value = "exact";
+    this.touched = false;
+    this.relation.value = relation;
     this.clear();
   }
 
@@ -53,6 +59,7 @@ export class Targets {
   }
 
   nextRelation() {
+    this.touched = true;
     this.relation.value = RELATIONS[(RELATIONS.indexOf(this.relation.value) + 1) % RELATIONS.length];
     return RELATION_NAMES[this.relation.value];
   }
