@@ -25,7 +25,7 @@ GROUPS: Final = {
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
         --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs
         --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept
-        --names --mentions --seed --reviewer""",
+        --names --mentions --seed --reviewer --adjudicator --blind""",
     "Measuring": "--evaluate --best --training --test --compare",
     "Server": """--host --port --open --public-url --token-file --allow-origin --projects --memory
         --access-log""",

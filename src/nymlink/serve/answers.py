@@ -335,6 +335,8 @@ class DecisionTarget(TypedDict):
     concept_id: str
     name: str
     relation: Relation
+    part: NotRequired[str]
+    denied: NotRequired[bool]
     details: NotRequired[dict[str, str]]
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from nymlink.project.index_reference import IndexState
-from nymlink.serve.answers import Decision, Reference
+from nymlink.serve.answers import Decision, DecisionTarget, Reference
 
 
 class LinkingProgress(TypedDict):
@@ -142,6 +142,8 @@ class ProjectAnswer(TypedDict):
     reviewers: list[ReviewerCounts]
     agreement: list[Agreement]
     disagreements: int
+    blind: bool
+    adjudicator: Annotated[str, Field(description="Who decides disagreements; empty for nobody.")]
     changed: dict[str, int]
     learned: Lessons | None
     files: list[ProjectFile]
@@ -273,7 +275,32 @@ class TermState(TypedDict):
     nil: bool | None
 
 
-class ListedTerm(TermState):
+class TermForm(TypedDict):
+    """Another form of a term, which is decided with it."""
+
+    id: int
+    text: str
+    language: str
+    frequency: int
+
+
+class TermPart(TypedDict):
+    """A finding in a term with several, with the ids of its candidates."""
+
+    text: str
+    denied: bool
+    candidates: list[str]
+
+
+class FormsAndParts(TermState):
+    """A term with its forms and parts."""
+
+    forms: list[TermForm]
+    parts: list[TermPart]
+    suggested: Annotated[list[DecisionTarget], Field(description="Concepts of the parts, to accept together.")]
+
+
+class ListedTerm(FormsAndParts):
     """A term in a list."""
 
     candidates: list[ShortCandidate]
@@ -331,7 +358,7 @@ class TermRow(TypedDict):
     cells: list[str]
 
 
-class TermAnswer(TermState):
+class TermAnswer(FormsAndParts):
     """A term with its candidates, decisions and rows."""
 
     candidates: list[ShownCandidate]
@@ -364,6 +391,27 @@ class UndoAnswer(TypedDict):
     """What was undone."""
 
     undone: list[UndoneDecision]
+
+
+class SplitAnswer(TypedDict):
+    """Numbers of the terms that are decided by themselves now."""
+
+    terms: list[int]
+
+
+class Disagreement(TypedDict):
+    """A term on which reviewers disagree."""
+
+    id: int
+    text: str
+    frequency: int
+    decisions: Annotated[dict[str, Decision], Field(description="By reviewer.")]
+
+
+class DisagreementsAnswer(TypedDict):
+    """The terms that wait for the adjudicator, the most frequent first."""
+
+    terms: list[Disagreement]
 
 
 class AcceptedTerm(TypedDict):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import warnings
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from threading import Lock, get_ident
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from nymlink.linking.writers import LINK_FORMATS
@@ -19,6 +22,7 @@ from nymlink.project.export import export_formats, export_project
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rebase import rebase
+from nymlink.project.report import STYLE, write_report
 from nymlink.serve.answers import problems
 from nymlink.serve.batching import OverloadedError
 from nymlink.serve.errors import ProblemError
@@ -98,6 +102,18 @@ def export(
     if caught:
         headers["X-Warnings"] = quote("\n".join(caught))
     return Response(body.getvalue(), media_type=_MEDIA.get(format, _BINARY), headers=headers)
+
+
+_DIGEST: Final = b64encode(sha256(STYLE.encode()).digest()).decode()
+_REPORT_POLICY: Final = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
+
+
+@router.get("/report", summary="Report on a review", operation_id="report_on_project", response_class=HTMLResponse)
+def report(opened: OpenProject) -> Response:
+    """Answer with a page to print: coverage, reviewers, agreement, confidences, speed, and open disagreements."""
+    out = io.StringIO()
+    write_report(opened.project, out)
+    return HTMLResponse(out.getvalue(), headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
 @contextmanager

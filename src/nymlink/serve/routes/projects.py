@@ -13,6 +13,7 @@ from nymlink.project.add_file import add_table
 from nymlink.project.export import export_formats
 from nymlink.project.learn import forget, learn
 from nymlink.project.lessons import write_names
+from nymlink.project.reviewers import disagreements, is_hidden, set_review
 from nymlink.project.summary import changes_after, summary
 from nymlink.project.table_columns import preview_table
 from nymlink.project.terms import accepted_batches
@@ -22,6 +23,7 @@ from nymlink.serve.project_answers import (
     AddedFile,
     ChangesAnswer,
     DeletedProject,
+    DisagreementsAnswer,
     LearnAnswer,
     PreviewAnswer,
     ProgressAnswer,
@@ -30,6 +32,7 @@ from nymlink.serve.project_answers import (
 )
 from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
 from nymlink.serve.served_projects import ServedProject, ServedProjects
+from nymlink.text.prepare import Composites
 from nymlink.vocabulary.restriction import Restriction
 
 LARGEST: Final = 2**53
@@ -86,6 +89,9 @@ FileName = Annotated[str, Depends(_file_name)]
 Column = Annotated[str | None, Query(max_length=1000, description="A header, or a number from 1.")]
 Setting = Annotated[str | None, Query(max_length=20)]
 Number = Annotated[int, Query(ge=0, le=LARGEST)]
+Viewer = Annotated[
+    str, Query(max_length=200, description="Who asks. In a blind review, the answer has only their decisions.")
+]
 
 RAW: Final[dict[str, Any]] = {
     "requestBody": {
@@ -174,6 +180,36 @@ def delete_project(
     return json_answer({"deleted": name})
 
 
+class Reviewing(Fields):
+    """How several reviewers work together; null for no change."""
+
+    blind: bool | None = Field(None, description="Whether reviewers see only their own decisions.")
+    adjudicator: str | None = Field(
+        None, description="Who decides disagreements; empty for nobody.", max_length=200
+    )
+
+
+@router.post(
+    "/{name}/reviewers", summary="Choose how to review", operation_id="set_review", response_model=ProjectAnswer
+)
+def post_reviewers(opened: OpenProject, how: Reviewing) -> Response:
+    """Make a review blind, or name the reviewer who decides disagreements."""
+    set_review(opened.project, blind=how.blind, adjudicator=how.adjudicator)
+    return json_answer(_summary(opened))
+
+
+@router.get(
+    "/{name}/disagreements",
+    summary="List disagreements",
+    operation_id="list_disagreements",
+    response_model=DisagreementsAnswer,
+)
+def get_disagreements(opened: OpenProject, viewer: Viewer = "") -> Response:
+    """Answer with the terms that wait for the adjudicator; none for a reviewer of a blind review."""
+    found = [] if is_hidden(opened.project, viewer) else disagreements(opened.project)
+    return json_answer({"terms": found})
+
+
 Values = Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Query(max_length=1000)]
 
 
@@ -201,6 +237,7 @@ def add_file(
     branch: Values = (),
     ids: Values = (),
     exclude: Values = (),
+    composites: Annotated[Composites, Query(description="Which cells are split into findings.")] = "given",
 ) -> Response:
     """Keep the rows of a table, and link its terms in the background; what they are linked to is as of `/link`."""
     served = opened.require_index()
@@ -213,6 +250,7 @@ def add_file(
         delimiter=delimiter,
         columns={role: header for role, header in said.items() if header is not None},
         by=reviewer,
+        composites=composites,
         restriction=Restriction.of(types=types, branch=branch, ids=ids, exclude=exclude),
         vocabulary=served.vocabulary,
         claim=claim.add,
@@ -243,9 +281,10 @@ def go_on(opened: OpenProject) -> Response:
 @router.get(
     "/{name}/changes", summary="List new decisions", operation_id="list_changes", response_model=ChangesAnswer
 )
-def changes(opened: OpenProject, after: Number = 0) -> Response:
+def changes(opened: OpenProject, after: Number = 0, viewer: Viewer = "") -> Response:
     """Answer with the present decisions of all terms decided after an entry of the log."""
-    return json_answer({**changes_after(opened.project, after), "progress": opened.linking.progress.to_dict()})
+    found = changes_after(opened.project, after, viewer=viewer)
+    return json_answer({**found, "progress": opened.linking.progress.to_dict()})
 
 
 def _summary(opened: ServedProject) -> dict[str, Any]:

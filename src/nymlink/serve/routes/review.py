@@ -9,7 +9,9 @@ from pydantic import Field
 
 from nymlink.linking.link import Relation
 from nymlink.project.decisions import decide, undo
+from nymlink.project.forms import split_forms
 from nymlink.project.priorities import TARGET, prioritise
+from nymlink.project.reviewers import is_hidden
 from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.terms import (
     Sort,
@@ -30,12 +32,13 @@ from nymlink.serve.project_answers import (
     ConceptTermsAnswer,
     DecisionAnswer,
     NextTerms,
+    SplitAnswer,
     TermAnswer,
     TermsAnswer,
     UndoAnswer,
 )
 from nymlink.serve.routes.parts import Fields, json_answer
-from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject
+from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject, Viewer
 from nymlink.serve.served import ServedIndex
 from nymlink.serve.served_projects import describe_candidate
 
@@ -56,6 +59,10 @@ class GivenTarget(Fields):
     relation: Relation = Field(
         "exact", description="Relation of the concept to the term.", json_schema_extra={"enum": list(RELATIONS)}
     )
+    part: str = Field(
+        "", description="The part of the term with this meaning, if it was split.", max_length=10_000
+    )
+    denied: bool = Field(False, description="Whether the term says that this finding is absent.")
 
 
 class NewDecision(Fields):
@@ -128,6 +135,7 @@ def terms(
     descending: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     offset: Number = 0,
+    viewer: Viewer = "",
 ) -> Response:
     """Answer with a page of the matching terms, and their number."""
     which = TermFilter(
@@ -141,7 +149,9 @@ def terms(
         min_frequency=min_frequency,
     )
     return json_answer(
-        list_terms(opened.project, which, sort=sort, descending=descending, limit=limit, offset=offset)
+        list_terms(
+            opened.project, which, sort=sort, descending=descending, limit=limit, offset=offset, viewer=viewer
+        )
     )
 
 
@@ -158,9 +168,9 @@ def next_terms(
 
 
 @router.get("/terms/{term}", summary="Show a term", operation_id="show_term", response_model=TermAnswer)
-def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> Response:
+def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)], viewer: Viewer = "") -> Response:
     """Answer with the candidates of a term, the history of its decisions, and its rows."""
-    shown = term_details(opened.project, term)
+    shown = term_details(opened.project, term, viewer=viewer)
     link = shown.pop("link") or {"query": None, "notes": [], "candidates": []}
     candidates = [describe_candidate(opened.served, candidate) for candidate in link["candidates"]]
     return json_answer({**shown, "query": link["query"], "notes": link["notes"], "candidates": candidates})
@@ -172,9 +182,9 @@ def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> R
     operation_id="list_terms_of_concept",
     response_model=ConceptTermsAnswer,
 )
-def concept(opened: OpenProject, concept_id: str) -> Response:
+def concept(opened: OpenProject, concept_id: str, viewer: Viewer = "") -> Response:
     """Answer with the terms of a concept."""
-    return json_answer({"terms": terms_of_concept(opened.project, concept_id)})
+    return json_answer({"terms": terms_of_concept(opened.project, concept_id, viewer=viewer)})
 
 
 @router.get(
@@ -189,7 +199,8 @@ def search(
     """Find concepts as `/search` does, and those that reviewers gave to terms that contain the text."""
     served = opened.require_index()
     members = served.types.members(within) if within else None
-    given = names_given(opened.project, q, limit) if q.strip() else []
+    # In a blind review, the decisions of others stay hidden.
+    given = names_given(opened.project, q, limit) if q.strip() and not is_hidden(opened.project, "") else []
     rows = {each["concept_id"]: served.vocabulary.row(each["concept_id"]) for each in given}
     known = {id_ for id_, row in rows.items() if row is not None and (members is None or members[row])}
     found = served.search(q, limit, within=within)
@@ -221,6 +232,19 @@ def post_undo(opened: OpenProject, what: Undoing) -> Response:
     return json_answer({"undone": undo(opened.project, reviewer=what.reviewer, batch=what.batch)})
 
 
+class Splitting(Fields):
+    """A request to decide a form of a term by itself."""
+
+    term: int = Field(ge=0, le=LARGEST)
+
+
+@router.post("/split", summary="Split forms of a term", operation_id="split_forms", response_model=SplitAnswer)
+def post_split(opened: OpenProject, what: Splitting) -> Response:
+    """Decide a form by itself from now on; of a listed term, decide all its forms by themselves."""
+    opened.require_index()
+    return json_answer({"terms": split_forms(opened.project, what.term)})
+
+
 @router.post("/accept", summary="Accept confident links", operation_id="accept_links", response_model=AcceptAnswer)
 def post_accept(opened: OpenProject, what: Acceptance) -> Response:
     """Accept the first candidates of undecided terms, as one batch; estimate the number of wrong ones.
@@ -248,4 +272,5 @@ def _target(served: ServedIndex, given: GivenTarget) -> Target:
     row = served.vocabulary.row(given.concept_id)
     if row is None:
         raise ProblemError(422, "unknown_concept", "no concept has this id", "look for it with /search")
-    return Target(given.concept_id, served.vocabulary.preferred_name(row), given.relation)
+    name, part = served.vocabulary.preferred_name(row), given.part.encode("utf-8", "replace").decode()
+    return Target(given.concept_id, name, given.relation, part, given.denied)
