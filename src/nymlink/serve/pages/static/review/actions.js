@@ -3,7 +3,8 @@
 import { describeDecision } from "./decisions.js";
 
 export class Actions {
-  // parts: queue, list, view, targets, finder and decisions of the page; wanted(): its filters; help(): shows the keys.
+  // parts: queue, list, view, targets, finder and decisions of the page; wanted(): its filters; help(): shows the keys;
+  // separate(term): splits the forms of a term.
   constructor(parts) {
     Object.assign(this, parts);
   }
@@ -55,6 +56,11 @@ export class Actions {
 
   undo() {
     this.decisions.undo();
+  }
+
+  // Decide the forms of the term separately from now on.
+  split() {
+    return this.separate(this.list.term).catch((error) => this.say(error.message));
   }
 
   search() {

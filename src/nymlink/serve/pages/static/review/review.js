@@ -17,6 +17,7 @@ import { tellOutcomes } from "./outcomes.js";
 import { Queue } from "./queue.js";
 import { rebaseDialog } from "./rebase_dialog.js";
 import { askReviewer, storedReviewer } from "./reviewer.js";
+import { reviewersDialog } from "./reviewers_dialog.js";
 import { ProjectRoutes } from "./routes.js";
 import { forget, recall, remember } from "./stored.js";
 import { SummaryView } from "./summary_view.js";
@@ -63,7 +64,8 @@ async function start() {
   const filters = new Filters(byId("filters"), { values: seen.filters ?? FIRST, changed: () => load() });
   const wanted = () => (filters.values.status === "mine" ? { ...filters.values, reviewer: me } : filters.values);
   const help = () => keysDialog({ keys, changed: drawButtons });
-  const actions = new Actions({ queue, list, view, targets, finder, decisions, wanted, help, say });
+  const separate = (term) => routes.split(term.id).then(() => load());
+  const actions = new Actions({ queue, list, view, targets, finder, decisions, wanted, help, separate, say });
   const overview = new SummaryView(byId("summary"), {
     cancel: () => attempt(routes.cancel),
     goOn: () => attempt(routes.goOn),
@@ -78,6 +80,7 @@ async function start() {
   list.addEventListener("select", ({ detail: term }) => {
     const mine = term.decisions[me];
     targets.reset(mine?.targets.length === 1 ? mine.targets[0].relation : "exact");
+    if (!mine || mine.verdict === "open") targets.propose(term);
     finder.clear();
     rememberView();
     show(term);
@@ -176,6 +179,8 @@ async function start() {
       button("Assign …", () => assignDialog({ routes, filters: wanted(), total: queue.total, people: people(), done }), plain),
       button("Add a table …", () => addFileDialog({ routes, reviewer: me, done }), plain),
       button("Import …", () => importDialog({ routes, reviewer: me, done }), plain),
+      button("Reviewers …", () => reviewersDialog({ routes, summary: news.summary, people: people(), done }), plain),
+      element("a", { href: routes.reportAddress, target: "_blank", rel: "noopener" }, "Report"),
       button("Export …", () => exportDialog({ routes, formats: news.summary.formats }), plain),
       button(["Keys ", element("kbd", {}, keys.shown("help"))], help, plain),
       button(`Reviewer: ${me}`, () => changeReviewer(people()), plain),

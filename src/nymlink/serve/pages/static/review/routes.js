@@ -1,6 +1,7 @@
 // The routes of projects.
 
 import { ask, sendBytes } from "../api.js";
+import { storedReviewer } from "./reviewer.js";
 
 const fileHeaders = (file) => ({ "X-File-Name": encodeURIComponent(file.name ?? "") });
 
@@ -18,13 +19,17 @@ export class ProjectRoutes {
     this.name = name;
     this.path = `/projects/${encodeURIComponent(name)}`;
     this.namesAddress = `${this.path}/names`;
+    this.reportAddress = `${this.path}/report`;
   }
 
   summary = () => ask(this.path);
-  terms = (filters) => ask(`${this.path}/terms?${query(filters)}`);
-  term = (id) => ask(`${this.path}/terms/${id}`);
-  changes = (after) => ask(`${this.path}/changes?${query({ after })}`);
-  uses = (concept) => ask(`${this.path}/concepts/${encodeURIComponent(concept)}`);
+  // viewer: a blind review shows a reviewer only their own decisions.
+  terms = (filters) => ask(`${this.path}/terms?${query({ ...filters, viewer: storedReviewer() })}`);
+  term = (id) => ask(`${this.path}/terms/${id}?${query({ viewer: storedReviewer() })}`);
+  changes = (after) => ask(`${this.path}/changes?${query({ after, viewer: storedReviewer() })}`);
+  uses = (concept) => ask(`${this.path}/concepts/${encodeURIComponent(concept)}?${query({ viewer: storedReviewer() })}`);
+  setReview = (how) => ask(`${this.path}/reviewers`, how);
+  split = (term) => ask(`${this.path}/split`, { term });
   decide = (decision) => ask(`${this.path}/decisions`, decision);
   undo = (reviewer, batch = null) => ask(`${this.path}/undo`, { reviewer, batch });
   search = (values) => ask(`${this.path}/search?${query(values)}`);

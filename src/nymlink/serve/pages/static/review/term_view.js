@@ -4,6 +4,7 @@ import { button, element } from "../elements.js";
 import { percent } from "../why.js";
 import { Choices, lineOf } from "./choices.js";
 import { describeDecision } from "./decisions.js";
+import { formsOf, partsOf } from "./forms_view.js";
 import { recall, remember } from "./stored.js";
 
 const ACTIONS = [["accept", "Accept"], ["nil", "No concept"], ["flag", "Flag"], ["clear", "Remove decision"], ["undo", "Undo"]];
@@ -33,6 +34,7 @@ export class TermView {
     this.why = element("p", { class: "hint" });
     this.comment = element("input", { id: "comment", maxlength: 10000, autocomplete: "off", "aria-label": "Comment", placeholder: "comment" });
     this.rows = element("div", {});
+    this.forms = element("div", {});
     this.comment.addEventListener("keydown", (event) => {
       if (event.key === "Escape") {
         this.drafts.drop(this.term?.id);
@@ -50,6 +52,7 @@ export class TermView {
     this.candidateBox = element("div", {}, this.choices.list, this.why);
     this.place.append(
       element("div", { class: "head" }, this.title, this.facts),
+      this.forms,
       this.decided,
       finder.place,
       finder.lists,
@@ -110,6 +113,7 @@ export class TermView {
     }
     this.drawDecided();
     this.drawCandidates();
+    this.forms.replaceChildren(...(term ? [formsOf(term, () => this.run("split")), partsOf(term)] : []));
     this.rows.replaceChildren(...(details ? [releaseChanges(details), occurrences(details), history(details)] : []));
   }
 
@@ -249,7 +253,7 @@ function history({ history: entries = [] }) {
   return element("details", {}, element("summary", {}, `History (${entries.length})`), element("ul", {}, ...entries.map(line)));
 }
 
-const ORIGINS = { accept: ", accepted with others", import: ", imported", release: ", changed by a release" };
+const ORIGINS = { accept: ", accepted with others", import: ", imported", release: ", changed by a release", form: ", on another form of the term" };
 const CHANGES = { gone: "is no longer in the vocabulary", obsolete: "is obsolete", replaced: "is replaced", renamed: "is renamed", better: "may now have a better candidate" };
 
 function releaseChanges({ changed = [] }) {
