@@ -111,7 +111,8 @@ def next_(file: Path, limit: int, target: float, as_json: bool) -> None:
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File; standard output if not given.")
 @click.option("--guesses", is_flag=True, help="Also first candidates of undecided terms, marked as guesses.")
-def export(file: Path, format: str | None, output: Path | None, guesses: bool) -> None:
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first rows of the tables, to look at.")
+def export(file: Path, format: str | None, output: Path | None, guesses: bool, limit: int | None) -> None:
     """Write the tables of the project FILE with its decisions, or the mappings of its decided terms.
 
     In a table, the row of an undecided term has no concept. Rows of a review of Usagi or of SSSOM stay unchanged,
@@ -131,7 +132,7 @@ def export(file: Path, format: str | None, output: Path | None, guesses: bool) -
             vocabulary = None
             click.echo(f"Warning: {error}; decisions are written unchanged", err=True)
         target = standard_output(name) if output is None else output
-        export_project(project, target, format=name, vocabulary=vocabulary, guesses=guesses)
+        export_project(project, target, format=name, vocabulary=vocabulary, guesses=guesses, limit=limit)
 
 
 @click.command(cls=GroupedCommand)

@@ -158,6 +158,14 @@ _READING: Final = """(
     OR json_extract(reading, '$.columns.mention') NOT BETWEEN 0 AND json_array_length(header) - 1
 )"""
 
+_NO_TYPES: Final = """EXISTS (
+    SELECT 1 FROM json_each(types) AS own WHERE CASE WHEN own.type != 'array' THEN 1 ELSE
+        json_type(own.value, '$[0]') IS NOT 'text'
+        OR coalesce(json_type(own.value, '$[1]'), '') NOT IN ('text', 'null')
+        OR json_array_length(own.value) != 2
+    END
+)"""
+
 _WIDTH: Final = """json_array_length(cells) != (
     SELECT CASE WHEN typeof(header) = 'text' AND json_valid(header) THEN json_array_length(header) END
     FROM file WHERE id = row.file
@@ -204,7 +212,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "code": _no_text("code"),
         "frequency": _no_number("frequency"),
         "cells": f"({_no_texts('cells')} OR {_WIDTH})",
-        "types": _no_json("types", "object"),
+        "types": _no_json("types", "object", but=_NO_TYPES),
     },
     "decision": {
         "term": _missing("term", "term"),

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TextIO
 
@@ -252,6 +252,7 @@ def export_project(
     format: str,
     vocabulary: Vocabulary | None = None,
     guesses: bool = False,
+    limit: int | None = None,
 ) -> None:
     """Write the decisions of a project: all rows of its tables, or the mappings of its decided terms.
 
@@ -265,6 +266,7 @@ def export_project(
         format: name of a format, one of :func:`export_formats`.
         vocabulary: the vocabulary that it is linked to; formats of mappings state its sources and domains.
         guesses: whether to write also the first candidate of each undecided or flagged term, marked as a guess.
+        limit: write only so many first rows; ``None`` for all.
 
     Raises:
         InputError: the format needs documents or other concepts (those of OMOP), or has no place to mark guesses.
@@ -275,7 +277,7 @@ def export_project(
     if guesses and format in UNMARKED:
         raise InputError(f"{format} has no place to mark guesses: export decisions only, or choose another format")
     table = ProjectTable(project)
-    rows = list(table.rows())
+    rows = list(islice(table.rows(), limit))
     # Read terms after the rows, because somebody may be adding a table with further terms.
     most = CANDIDATES if format in SUGGESTING else 1
     terms = reviewed_terms(project, guesses=most if guesses else 0)

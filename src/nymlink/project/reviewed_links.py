@@ -14,6 +14,7 @@ from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, Target, stored
+from nymlink.tables.cells import Cells, typed_cell
 from nymlink.tables.delimited import Record, format_record
 from nymlink.vocabulary.concepts import Name
 
@@ -51,6 +52,7 @@ class ProjectTable:
         self._project = project
         with project.reading() as connection:
             files = connection.execute("SELECT id, name, header, reading FROM file ORDER BY id").fetchall()
+            (has_types,) = connection.execute("SELECT EXISTS (SELECT 1 FROM row WHERE types != '{}')").fetchone()
         self._names = {row["id"]: row["name"] for row in files}
         self._headers = {row["id"]: stored(row["header"]) for row in files}
         readings: dict[int, dict[str, Any]] = {row["id"]: stored(row["reading"]) for row in files}
@@ -71,6 +73,7 @@ class ProjectTable:
             self.delimiter,
             columns.get("code"),
             columns.get("frequency"),
+            has_types=has_types,
         )
 
     def rows(self) -> Iterator[TableRow]:
@@ -78,20 +81,26 @@ class ProjectTable:
         for file in self._names:
             with self._project.reading() as connection:
                 rows = connection.execute(
-                    "SELECT number, term, code, frequency, cells FROM row WHERE file = ? ORDER BY id", (file,)
+                    "SELECT number, term, code, frequency, cells, types FROM row WHERE file = ? ORDER BY id",
+                    (file,),
                 ).fetchall()
             for row in rows:
                 cells = stored(row["cells"])
-                record = self._record(file, row["number"], cells)
+                record = self._record(file, row["number"], cells, stored(row["types"]))
                 yield TableRow(file, row["number"], row["term"], row["code"], row["frequency"], cells, record)
 
-    def _record(self, file: int, number: int, own: Sequence[str]) -> Record:
+    def _record(self, file: int, number: int, own: Sequence[str], types: Mapping[str, Any]) -> Record:
         cells = [""] * self._width
-        for place, cell in zip(self._places[file], own, strict=True):
-            cells[place] = cell
+        values: list[Any] = [None] * self._width
+        formats: list[str | None] = [None] * self._width
+        for at, (place, cell) in enumerate(zip(self._places[file], own, strict=True)):
+            kind, formats[place] = types.get(str(at), ("str", None))
+            cells[place], values[place] = cell, typed_cell(cell, kind) if cell else None
         if self._has_files:
             cells.append(self._names[file])
-        return Record(number, cells, format_record(cells, self.delimiter))
+            values, formats = [*values, self._names[file]], [*formats, None]
+        typed = Cells(values, formats) if self.layout.has_types else None
+        return Record(number, cells, format_record(cells, self.delimiter), cells=typed)
 
 
 def link_of_row(row: TableRow, terms: Mapping[int, ReviewedTerm]) -> Link:

@@ -184,6 +184,9 @@ class PreviewAnswer(TypedDict):
     format: str
     encoding: str | None
     delimiter: str | None
+    sheets: Annotated[list[str], Field(description="Sheets of a workbook.")]
+    sheet: str
+    header_row: int | None
     guessed: list[str]
     columns: list[ColumnDescription]
     column: str

@@ -63,5 +63,6 @@ def test_forms_and_findings(site: Site, review: Callable[..., Page]) -> None:
         ("part", True),
     ]
     page.get_by_label("Show").select_option("decided")
+    page.locator(".option").get_by_text("focal seizure", exact=True).first.click()
     page.get_by_role("button", name="Decide separately").click()
     expect(page.get_by_role("heading", name="Terms (3)")).to_be_visible()

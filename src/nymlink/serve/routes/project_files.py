@@ -49,7 +49,13 @@ _MEDIA: Final = {
 }
 _BINARY: Final = "application/octet-stream"
 _FILE: Final = {"type": "string", "format": "binary"}
-_ENDINGS: Final = {"source-to-concept-map": ".csv", "fhir-r4b": ".json", "fhir-r5": ".json", "table": ".txt"}
+_ENDINGS: Final = {
+    "csv-excel": ".csv",
+    "source-to-concept-map": ".csv",
+    "fhir-r4b": ".json",
+    "fhir-r5": ".json",
+    "table": ".txt",
+}
 """Endings of files whose format states none."""
 
 _OF_BYTE: Final = 8
@@ -68,6 +74,12 @@ class NewRelease(Fields):
     index: str | None = Field(None, description="Name of the index; that of the project if not given.")
 
 
+def _ending(format: str, *, guesses: bool) -> str:
+    """Write the end of a file name, which differs for each export."""
+    own = next(iter(LINK_FORMATS.get(format).endings), "")
+    return ("-with-guesses" if guesses else "") + (own or f"-{format}{_ENDINGS.get(format, '')}")
+
+
 @router.get(
     "/export",
     summary="Export a project",
@@ -80,6 +92,7 @@ def export(
     claim: Memory,
     format: Annotated[str, Query(max_length=50, description="Name of a format of links.")],
     guesses: Annotated[bool, Query(description="Also first candidates of undecided terms, marked.")] = False,
+    limit: Annotated[int | None, Query(ge=1, le=1000, description="Only the first rows, as a preview.")] = None,
 ) -> Response:
     """Answer with a file of all rows and the decisions, or of the mappings of decided terms.
 
@@ -89,7 +102,6 @@ def export(
     if format not in export_formats():
         known = ", ".join(export_formats())
         raise ProblemError(422, "unknown_format", "there is no such format of links", f"ask for one of: {known}")
-    ending = _ENDINGS.get(format) or next(iter(LINK_FORMATS.get(format).endings), "")
     vocabulary = None if opened.served is None else opened.served.vocabulary
     claim.add(_OF_BYTE * opened.project.path.stat().st_size)
     # In memory: a killed process would leave a file.
@@ -97,8 +109,8 @@ def export(
     is_binary = LINK_FORMATS.get(format).target == "binary"
     out = body if is_binary else io.TextIOWrapper(body, "utf-8", TEXT_ERRORS, newline="", write_through=True)
     with _own_warnings() as caught:
-        export_project(opened.project, out, format=format, vocabulary=vocabulary, guesses=guesses)
-    headers = {"Content-Disposition": f'attachment; filename="{opened.name}{ending}"'}
+        export_project(opened.project, out, format=format, vocabulary=vocabulary, guesses=guesses, limit=limit)
+    headers = {"Content-Disposition": f'attachment; filename="{opened.name}{_ending(format, guesses=guesses)}"'}
     if caught:
         headers["X-Warnings"] = quote("\n".join(caught))
     return Response(body.getvalue(), media_type=_MEDIA.get(format, _BINARY), headers=headers)

@@ -88,6 +88,8 @@ FileBody = Annotated[bytes, Depends(_body)]
 FileName = Annotated[str, Depends(_file_name)]
 Column = Annotated[str | None, Query(max_length=1000, description="A header, or a number from 1.")]
 Setting = Annotated[str | None, Query(max_length=20)]
+SheetTitle = Annotated[str, Query(max_length=200, description="Sheet of a workbook; the first if not given.")]
+HeaderRow = Annotated[int | None, Query(ge=1, le=1_048_576, description="Row or line of the header.")]
 Number = Annotated[int, Query(ge=0, le=LARGEST)]
 Viewer = Annotated[
     str, Query(max_length=200, description="Who asks. In a blind review, the answer has only their decisions.")
@@ -142,11 +144,22 @@ def preview(
     encoding: Setting = None,
     delimiter: Setting = None,
     column: Column = None,
+    sheet: SheetTitle = "",
+    header_row: HeaderRow = None,
 ) -> Response:
     """Read a table without keeping it: its encoding, delimiter, columns and first rows."""
     columns = {} if column is None else {"mention": column}
     return json_answer(
-        preview_table(body, file_name, encoding=encoding, delimiter=delimiter, columns=columns, claim=claim.add)
+        preview_table(
+            body,
+            file_name,
+            encoding=encoding,
+            delimiter=delimiter,
+            columns=columns,
+            sheet=sheet,
+            header_row=header_row,
+            claim=claim.add,
+        )
     )
 
 
@@ -232,6 +245,8 @@ def add_file(
     frequency: Column = None,
     language: Column = None,
     type: Column = None,
+    sheet: SheetTitle = "",
+    header_row: HeaderRow = None,
     reviewer: Annotated[str, Query(max_length=100, description="Name of the person who adds it.")] = "",
     types: Values = (),
     branch: Values = (),
@@ -248,6 +263,8 @@ def add_file(
         file_name,
         encoding=encoding,
         delimiter=delimiter,
+        sheet=sheet,
+        header_row=header_row,
         columns={role: header for role, header in said.items() if header is not None},
         by=reviewer,
         composites=composites,
