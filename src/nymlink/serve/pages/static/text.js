@@ -1,8 +1,9 @@
 // The page that finds mentions in a text, and shows the candidates of a selected mention.
 
 import { ask } from "./api.js";
-import { element } from "./elements.js";
+import { button, element } from "./elements.js";
 import { startForm } from "./form.js";
+import { annotationFile, saveText } from "./text_file.js";
 import { candidateList, describe, percent } from "./why.js";
 
 const text = document.getElementById("text");
@@ -12,6 +13,7 @@ const found = document.getElementById("found");
 const why = document.getElementById("why");
 
 const legend = document.getElementById("legend");
+const save = document.getElementById("save");
 // The flags of a mention, in words.
 const FLAGS = { negated: "denied", family: "of the family", historical: "in the past", hypothetical: "possible" };
 const SHOWN = 5;
@@ -19,13 +21,14 @@ const MOST = 2000;
 
 let asked = 0;
 let byName = new Map();
+let annotations = [];
 
 async function find() {
   const mine = ++asked;
   const written = text.value;
   found.replaceChildren();
   why.replaceChildren();
-  legend.hidden = true;
+  legend.hidden = save.hidden = true;
   if (!written.trim()) return say("Write a text first.");
   say("Finding concepts …");
   try {
@@ -38,6 +41,8 @@ async function find() {
     byName = new Map(linked.map((link) => [link.mention, link]));
     found.append(...highlighted(written, links));
     legend.hidden = !links.length;
+    save.hidden = !links.length;
+    annotations = links;
     say(links.length === 1 ? "1 mention found." : `${links.length} mentions found.`);
   } catch (error) {
     if (mine === asked) say(error.message);
@@ -88,4 +93,7 @@ function say(message) {
   status.textContent = message;
 }
 
+for (const kind of ["tsv", "jsonl"]) {
+  save.append(button(`Save as ${kind.toUpperCase()}`, () => saveText(`annotations.${kind}`, annotationFile(kind, annotations), "text/plain"), { class: "plain" }), " ");
+}
 startForm(find, say);

@@ -12,7 +12,7 @@ export function query(values) {
 
 export const listProjects = async () => (await ask("/projects")).projects;
 export const createProject = (values) => ask("/projects", values);
-export const previewFile = (file, how) => sendBytes(`/projects/preview?${query(how)}`, file, fileHeaders(file));
+export const previewFile = (file, { composites, ...how }) => sendBytes(`/projects/preview?${query(how)}`, file, fileHeaders(file));
 
 export class ProjectRoutes {
   constructor(name) {
