@@ -13,24 +13,14 @@ from sklearn.metrics import cohen_kappa_score
 from nymlink.core.errors import InputError
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.acceptance import accept, accepted_batches, rests_on_abbreviation
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide, undo
 from nymlink.project.links import count_progress, link_waiting
 from nymlink.project.project import Project
 from nymlink.project.rows import ConflictError, NotSavedError, ReadOnlyError, Target, UnknownTermError, Verdict
 from nymlink.project.summary import agreements, changes_after, cohens_kappa, last_entry, summary
-from nymlink.project.terms import (
-    STATUSES,
-    Status,
-    TermFilter,
-    accept,
-    accepted_batches,
-    assign,
-    list_terms,
-    rests_on_abbreviation,
-    term_details,
-    terms_of_concept,
-)
+from nymlink.project.terms import STATUSES, Status, TermFilter, assign, list_terms, term_details, terms_of_concept
 from tests.project.conftest import TABLE
 
 GOUT, FEVER, SPELT, ELSE = 1, 2, 3, 4

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.acceptance import accept
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide, undo
 from nymlink.project.forms import form_key, list_forms, split_forms
@@ -21,7 +22,7 @@ from nymlink.project.priorities import prioritise
 from nymlink.project.project import Project, find_damage
 from nymlink.project.rows import Target
 from nymlink.project.summary import summary
-from nymlink.project.terms import TermFilter, accept, list_terms, term_details
+from nymlink.project.terms import TermFilter, list_terms, term_details
 
 SEIZURES = b"finding,n\nseizures,3\nSeizure,2\nSEIZURES,1\nfever,4\n"
 SEIZURE = [Target("X:5", "seizure")]

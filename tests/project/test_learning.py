@@ -12,6 +12,7 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.acceptance import accept
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide, undo
 from nymlink.project.forms import list_forms, split_forms
@@ -23,7 +24,7 @@ from nymlink.project.links import link_waiting
 from nymlink.project.project import Project
 from nymlink.project.rows import NotSavedError, ProjectError, Target
 from nymlink.project.summary import summary
-from nymlink.project.terms import TermFilter, accept, list_terms
+from nymlink.project.terms import TermFilter, list_terms
 from nymlink.rank.features import NAMES as FEATURES
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees

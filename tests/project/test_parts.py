@@ -14,6 +14,7 @@ import pytest
 from fhir.resources.conceptmap import ConceptMap
 
 from nymlink.linking.linker import Linker
+from nymlink.project.acceptance import accept
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
 from nymlink.project.export import export_project
@@ -23,7 +24,7 @@ from nymlink.project.lessons import Overlay, lessons
 from nymlink.project.links import link_waiting
 from nymlink.project.project import Project, find_damage
 from nymlink.project.rows import Target
-from nymlink.project.terms import TermFilter, accept, list_terms
+from nymlink.project.terms import TermFilter, list_terms
 from tests.project.conftest import index_of
 
 CELLS = b'finding\n"gout, fever"\n"no gout; heart attack"\nno fever\n"gout and xyzzy"\n'

@@ -7,6 +7,7 @@ import io
 import pytest
 
 from nymlink.core.errors import InputError
+from nymlink.project.acceptance import accept
 from nymlink.project.decisions import decide, undo
 from nymlink.project.export import export_project
 from nymlink.project.lessons import lessons
@@ -14,7 +15,7 @@ from nymlink.project.project import Project
 from nymlink.project.reviewers import adjudicator, disagreements, set_review
 from nymlink.project.rows import Target
 from nymlink.project.summary import agreements, changes_after, summary
-from nymlink.project.terms import TermFilter, accept, list_terms, term_details, terms_of_concept
+from nymlink.project.terms import TermFilter, list_terms, term_details, terms_of_concept
 
 GOUT, FEVER, SPELT, ELSE = 1, 2, 3, 4
 

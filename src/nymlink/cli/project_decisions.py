@@ -24,6 +24,7 @@ from nymlink.cli.project import (
 from nymlink.core.files import open_buffered
 from nymlink.core.terminal import escape_controls
 from nymlink.linking.writers.link_files import format_of, standard_output
+from nymlink.project.acceptance import accept as accept_terms
 from nymlink.project.export import export_formats, export_project
 from nymlink.project.forms import list_forms, split_forms
 from nymlink.project.import_decisions import import_decisions
@@ -36,7 +37,6 @@ from nymlink.project.report import describe, write_report
 from nymlink.project.reviewers import disagreements, set_review
 from nymlink.project.rows import ReadOnlyError
 from nymlink.project.summary import summary
-from nymlink.project.terms import accept as accept_terms
 from nymlink.tables.delimited import tab_line
 
 

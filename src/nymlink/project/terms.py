@@ -1,9 +1,8 @@
-"""Terms under review: list them, assign them to reviewers, and accept many at once."""
+"""Terms under review: list them, and assign them to reviewers."""
 
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,14 +10,11 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Final, Literal, get_args
 
-from nymlink.core.errors import InputError
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE
-from nymlink.project.decisions import append, checked_reviewer, decide_forms, other_forms
+from nymlink.project.decisions import checked_reviewer, other_forms
 from nymlink.project.links import kept_link, link_values, mention_of, part_values, suggested_targets
 from nymlink.project.project import Project
 from nymlink.project.reviewers import is_hidden
-from nymlink.project.rows import Decision, Target, UnknownTermError, stored
-from nymlink.text.normalise import normalise
+from nymlink.project.rows import Decision, UnknownTermError, stored
 
 Status = Literal[
     "all", "open", "decided", "nil", "flagged", "accepted", "disagreement", "mine", "changed", "failed"
@@ -201,7 +197,7 @@ def term_details(project: Project, term: int, *, viewer: str | None = None) -> d
             "OR row.term IN (SELECT id FROM term WHERE form_of = ?1) ORDER BY row.id LIMIT ?2",
             (term, _ROWS),
         ).fetchall()
-        row_count = sum(_rows_of(connection, each) for each in (term, *other_forms(connection, term)))
+        row_count = sum(rows_of(connection, each) for each in (term, *other_forms(connection, term)))
     if is_hidden(project, viewer):
         shown = _seen(shown, viewer)
         log = [entry for entry in log if entry["reviewer"] == viewer]
@@ -230,7 +226,8 @@ def term_details(project: Project, term: int, *, viewer: str | None = None) -> d
     }
 
 
-def _rows_of(connection: sqlite3.Connection, term: int) -> int:
+def rows_of(connection: sqlite3.Connection, term: int) -> int:
+    """Count the rows with a term."""
     return int(connection.execute("SELECT rows FROM term WHERE id = ?", (term,)).fetchone()[0])
 
 
@@ -253,42 +250,6 @@ def terms_of_concept(project: Project, concept_id: str, *, viewer: str | None = 
         ).fetchall()
         shown = _listed(connection, rows)
     return [_seen(each, viewer) for each in shown] if hidden else shown
-
-
-def names_given(project: Project, text: str, limit: int) -> list[dict[str, Any]]:
-    """Find concepts by the terms that reviewers gave them, the shortest first.
-
-    Args:
-        project: the project.
-        text: text that the term contains, ignoring case.
-        limit: most concepts.
-
-    Returns:
-        For each its ``concept_id`` and ``concept_name``, and as ``matched`` the term.
-    """
-    with project.reading() as connection:
-        rows = connection.execute(
-            "SELECT term.text, term.language, target.value ->> 'concept_id' AS concept_id, "
-            "target.value ->> 'name' AS concept_name FROM settled JOIN term ON term.id = settled.term "
-            "JOIN decision ON decision.id = settled.decision, json_each(decision.targets) AS target "
-            "WHERE decision.verdict = 'concept' AND json_array_length(decision.targets) = 1 "
-            "AND instr(term.folded, ?) > 0 GROUP BY concept_id ORDER BY min(length(term.text)) LIMIT ?",
-            (" ".join(_whole(text).casefold().split()), limit),
-        ).fetchall()
-    return [
-        {
-            "concept_id": row["concept_id"],
-            "concept_name": row["concept_name"],
-            "matched": {
-                "text": row["text"],
-                "concept_id": row["concept_id"],
-                "lang": row["language"] or UNKNOWN_LANGUAGE,
-                "kind": "exact",
-                "source": "decisions",
-            },
-        }
-        for row in rows
-    ]
 
 
 def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> dict[int, dict[str, Decision]]:
@@ -415,161 +376,3 @@ def assign(project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter
             (reviewer, chosen, _SPREAD, ceil(share * len(found))),
         )
         return cursor.rowcount
-
-
-_SURE: Final = (
-    "state = 'linked' AND nil = 0 AND confidence >= :above AND id NOT IN "
-    "(SELECT current.term FROM current JOIN decision ON decision.id = current.decision "
-    "WHERE decision.verdict != 'open' AND (NOT :hidden OR current.reviewer = :who)) "
-    "AND CASE WHEN json_valid(link) THEN json_extract(link, '$.candidates[0].concept_name') END IS NOT NULL"
-)
-"""Condition for linked terms with at least a given confidence that nobody has decided. In a blind review, only the
-decisions of one reviewer count."""
-
-_SAMPLE: Final = 20
-"""Number of terms in the sample of a preview."""
-_SHOWN: Final = ("id", "text", "frequency", "confidence", "concept_id", "name")
-
-_ABBREVIATION: Final = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z])[A-Z][\w.]{1,4}\b")
-
-
-def rests_on_abbreviation(text: str, query: str, name: str) -> bool:
-    """Whether a term has an abbreviation that its concept's name lacks ("ID" for "Intellectual disability").
-
-    Abbreviations have several meanings in clinics, so the confidence of the link says too little.
-
-    Args:
-        text: the term.
-        query: the text that the linker searched for.
-        name: preferred name of the concept.
-    """
-    words = name.casefold().split()
-    return any(found.casefold() not in words for found in _ABBREVIATION.findall(text)) or (
-        len(normalise(query).split()) > len(normalise(text).split())
-    )
-
-
-def accept(
-    project: Project, *, reviewer: str, above: float, which: TermFilter | None = None, dry_run: bool = False
-) -> dict[str, Any]:
-    """Accept the first candidates of undecided terms with a high enough confidence, as one batch.
-
-    Terms that rest on an abbreviation are left out (:func:`rests_on_abbreviation`).
-
-    Args:
-        project: project opened for writing; for a dry run, reading is enough.
-        reviewer: who decides.
-        above: smallest confidence, 0 to 1.
-        which: filter of the terms; ``None`` for all terms.
-        dry_run: whether to only count.
-
-    Returns:
-        Numbers of ``terms`` and ``rows``; the number of terms expected to be wrong by their confidences
-        (``expected_wrong``: the sum of one minus confidence); ``abbreviations``, the number of terms left out;
-        ``batch``, the number for :func:`~nymlink.project.decisions.undo`, or ``None``; and ``sample``, up to 20
-        terms spread over the confidences, the least confident first.
-
-    Raises:
-        InputError: the reviewer has no name, or no link has a confidence.
-        ReadOnlyError, NotSavedError: nothing can be saved.
-    """
-    reviewer = checked_reviewer(reviewer)
-    hidden = is_hidden(project, reviewer)
-    with project.reading() as connection:
-        states = dict(connection.execute("SELECT state, count(confidence) FROM term GROUP BY state").fetchall())
-    if "linked" in states and not sum(states.values()):
-        raise InputError(
-            "the links have no confidences because the index is not calibrated: run `nymlink calibrate`, then "
-            "`nymlink project rebase`"
-        )
-    with project.reading() if dry_run else project.writing() as connection:
-        sure, left_out = _sure(connection, above, which or TermFilter(), reviewer if hidden else None)
-        batch: int | None = None
-        accepted = []
-        for row in sure:
-            targets = [] if dry_run else _accepted_targets(connection, row["id"])
-            if not dry_run and not targets:
-                continue
-            accepted.append(row)
-            if dry_run:
-                continue
-            number = append(
-                connection,
-                reviewer=reviewer,
-                term=row["id"],
-                verdict="concept",
-                targets=targets,
-                origin="accept",
-                # The first decision gets its own number as batch, to be undone with the others.
-                batch=batch,
-            )
-            if batch is None:
-                batch = number
-                connection.execute("UPDATE decision SET batch = id WHERE id = ?", (number,))
-            decide_forms(connection, number)
-        terms = [each for row in accepted for each in (row["id"], *other_forms(connection, row["id"]))]
-        rows = sum(_rows_of(connection, term) for term in terms)
-    accepted.sort(key=lambda row: row["confidence"])
-    step = max(1.0, (len(accepted) - 1) / (_SAMPLE - 1))
-    places = sorted({round(step * place) for place in range(_SAMPLE)} & set(range(len(accepted))))
-    return {
-        "terms": len(accepted),
-        "rows": rows,
-        "expected_wrong": sum(1 - row["confidence"] for row in accepted),
-        "abbreviations": left_out,
-        "batch": batch,
-        "sample": [
-            {
-                name: accepted[place][name]
-                for name in ("id", "text", "frequency", "confidence", "concept_id", "name")
-            }
-            for place in places
-        ],
-    }
-
-
-def _sure(
-    connection: sqlite3.Connection, above: float, which: TermFilter, only: str | None
-) -> tuple[list[sqlite3.Row], int]:
-    """Find the terms to accept, in the order of the tables, and the number of those that rest on abbreviations.
-
-    Args:
-        connection: connection of the project.
-        above: smallest confidence.
-        which: the filter.
-        only: reviewer of a blind review, whose decisions alone count; ``None`` if all count.
-    """
-    where, parameters = (which if only is None else which.seen_by(only)).where()
-    rows = connection.execute(
-        "SELECT id, text, rows, frequency, confidence, json_extract(link, '$.query') AS query, "
-        "json_extract(link, '$.candidates[0].concept_id') AS concept_id, "
-        "json_extract(link, '$.candidates[0].concept_name') AS name "
-        f"FROM term WHERE {_SURE} AND {where} ORDER BY id",
-        {**parameters, "above": above, "hidden": only is not None, "who": only},
-    ).fetchall()
-    sure = [row for row in rows if not rests_on_abbreviation(row["text"], row["query"] or "", row["name"])]
-    return sure, len(rows) - len(sure)
-
-
-def _accepted_targets(connection: sqlite3.Connection, term: int) -> list[Target]:
-    """Make targets of the first candidate of a term, or of the first candidates of its parts."""
-    row = connection.execute("SELECT * FROM term WHERE id = ?", (term,)).fetchone()
-    link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
-    return [] if link is None else suggested_targets(link)
-
-
-def accepted_batches(project: Project, limit: int = 20) -> list[dict[str, Any]]:
-    """List the batches that :func:`accept` made and that are not undone, the last first.
-
-    Returns:
-        For each its ``batch`` number, ``reviewer``, time ``at``, and number of ``terms`` that still have its
-        decision.
-    """
-    with project.reading() as connection:
-        rows = connection.execute(
-            "SELECT made.batch, made.reviewer, min(made.at) AS at, count(*) AS terms FROM current "
-            "JOIN decision AS made ON made.id = current.decision WHERE made.origin = 'accept' "
-            "GROUP BY made.batch ORDER BY made.batch DESC LIMIT ?",
-            (limit,),
-        ).fetchall()
-    return [dict(row) for row in rows]

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import Field
 
+from nymlink.project.acceptance import accepted_batches
 from nymlink.project.add_file import add_table
 from nymlink.project.export import export_formats
 from nymlink.project.learn import forget, learn
@@ -16,7 +17,6 @@ from nymlink.project.lessons import write_names
 from nymlink.project.reviewers import disagreements, is_hidden, set_review
 from nymlink.project.summary import changes_after, summary
 from nymlink.project.table_columns import preview_table
-from nymlink.project.terms import accepted_batches
 from nymlink.serve.answers import problems
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.project_answers import (

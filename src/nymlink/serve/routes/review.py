@@ -8,22 +8,14 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from nymlink.linking.link import Relation
+from nymlink.project.acceptance import accept
 from nymlink.project.decisions import decide, undo
 from nymlink.project.forms import split_forms
+from nymlink.project.lessons import names_given
 from nymlink.project.priorities import TARGET, prioritise
 from nymlink.project.reviewers import is_hidden
 from nymlink.project.rows import RELATIONS, Target, Verdict
-from nymlink.project.terms import (
-    Sort,
-    Status,
-    TermFilter,
-    accept,
-    assign,
-    list_terms,
-    names_given,
-    term_details,
-    terms_of_concept,
-)
+from nymlink.project.terms import Sort, Status, TermFilter, assign, list_terms, term_details, terms_of_concept
 from nymlink.serve.answers import SearchAnswer, problems
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.project_answers import (
