@@ -168,8 +168,8 @@ def reviewers(file: Path, blind: bool | None, adjudicator: str | None, as_json: 
     click.echo(f"reviewing   {'blind' if found['blind'] else 'not blind'}; {who}")
     echo_reviewers(found)
     for term in waiting:
-        said = "; ".join(f"{name}: {describe(made)}" for name, made in term["decisions"].items())
-        click.echo(f"disagree    {term['id']} {escape_controls(term['text'])}: {said}")
+        each = "; ".join(f"{name}: {describe(made)}" for name, made in term["decisions"].items())
+        click.echo(f"disagree    {term['id']} {escape_controls(term['text'])}: {escape_controls(each)}")
 
 
 @click.command(cls=GroupedCommand)

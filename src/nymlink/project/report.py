@@ -181,7 +181,7 @@ def _page(project: Project) -> Iterable[str]:
 def describe(made: dict[str, Any]) -> str:
     """Describe a decision, given as JSON values, in a few words."""
     if made["verdict"] != "concept":
-        return {"nil": "no concept", "flag": "flagged"}.get(made["verdict"], made["verdict"])
+        return {"nil": "no concept", "flag": "flagged"}.get(made["verdict"], str(made["verdict"]))
     signs = {True: "not ", False: ""}
     return " + ".join(
         f"{signs[target.get('denied', False)]}{target['name'] or target['concept_id']}"
