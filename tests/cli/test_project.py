@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import shutil
 from pathlib import Path
 
@@ -62,20 +63,25 @@ def test_export_and_import(run: Run, file: Path, built: Path, tmp_path: Path) ->
     written = run("project", "export", file, "--format", "csv")
     assert [(row["icd"], row["concept_id"], row["decision"]) for row in rows(written.stdout)] == [
         ("I21", "", "nil"),
-        ("Q1", "X:3", "flag"),
-        ("X", "X:1", ""),
+        ("Q1", "", "flag"),
+        ("X", "", ""),
         ("Y", "", ""),
         ("Z", "", ""),
     ]
-    only = run("project", "export", file, "--decided", "-o", tmp_path / "out.csv")
-    assert only.exit_code == 0, only.stderr
-    assert [row["icd"] for row in rows((tmp_path / "out.csv").read_text(encoding="utf-8"))] == ["I21"]
+    guessed = run("project", "export", file, "--guesses", "-o", tmp_path / "out.csv")
+    assert guessed.exit_code == 0, guessed.stderr
+    found = rows((tmp_path / "out.csv").read_text(encoding="utf-8"))
+    assert [(row["icd"], row["concept_id"], row["decision"]) for row in found[:3]] == [
+        ("I21", "", "nil"),
+        ("Q1", "X:3", "flag"),
+        ("X", "X:1", "guess"),
+    ]
     other = tmp_path / "other.nymlink"
     run("project", "new", other, "--index", built / "index")
     run("project", "add", other, tmp_path / "visits.csv")
     for decisions, said in (
-        (tmp_path / "out.csv", "1 decisions, 1 of them new"),
-        (file, "3 decisions, 2 of them"),
+        (tmp_path / "out.csv", "2 decisions, 2 of them new"),
+        (file, "3 decisions, 1 of them"),
     ):
         result = run("project", "import", other, decisions)
         assert result.exit_code == 0, result.stderr
@@ -175,14 +181,17 @@ def test_learning_and_forgetting(run: Run, file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()[
         1
     ] == "X:1\tshortt stature\tund\texact\t\t"
-    (tmp_path / "next.csv").write_text("finding\nShortt-stature\n", encoding="utf-8")
+    (tmp_path / "next.csv").write_text("finding\nshortt stature of old\n", encoding="utf-8")
     assert run("project", "add", file, tmp_path / "next.csv").exit_code == 0
-    written = run("project", "export", file, "--format", "csv")
-    assert "Shortt-stature,,next.csv,1,X:1," in written.stdout
+    written = run("project", "export", file, "--format", "csv", "--guesses")
+    assert "shortt stature of old,,next.csv,1,X:1," in written.stdout
     assert run("project", "learn", file, "--forget", "--save-names", tmp_path / "names.tsv").exit_code == 2
     assert run("project", "learn", file, "--forget").stdout == "what was learned is forgotten\n"
     assert run("project", "learn", file, "--forget").stdout == "nothing was learned\n"
-    assert "Shortt-stature,,next.csv,1,X:3," in run("project", "export", file, "--format", "csv").stdout
+    assert (
+        "shortt stature of old,,next.csv,1,X:3,"
+        in run("project", "export", file, "--format", "csv", "--guesses").stdout
+    )
 
 
 def test_terms_are_linked_to_a_part_of_the_vocabulary(run: Run, file: Path, tmp_path: Path) -> None:
@@ -196,3 +205,39 @@ def test_terms_are_linked_to_a_part_of_the_vocabulary(run: Run, file: Path, tmp_
         with project.reading() as connection:
             [link] = connection.execute("SELECT link FROM term WHERE text = 'heart atack'").fetchone()
     assert "X:1" not in link
+
+
+def test_reviewers_disagree_and_an_adjudicator_decides(run: Run, file: Path, tmp_path: Path) -> None:
+    set_up = run("project", "reviewers", file, "--blind", "--adjudicator", "Cara")
+    assert set_up.exit_code == 0, set_up.stderr
+    decided(file)
+    lines = [" ".join(line.split()) for line in run("project", "reviewers", file).stdout.splitlines()]
+    assert lines == [
+        "reviewing blind; disagreements are decided by Cara",
+        "reviewer Ann: 2 decided, 0 assigned",
+        "reviewer Bob: 1 decided, 0 assigned",
+        "agreement Ann and Bob: 0 of 1 terms, kappa 0.000",
+        "disagree 1 heart attack: Ann: myocardial infarction; Bob: no concept",
+    ]
+    with Project(file) as project:
+        decide(project, reviewer="Cara", term=1, verdict="nil")
+    said = json.loads(run("project", "reviewers", file, "--json").stdout)
+    assert (said["blind"], said["adjudicator"], said["disagreements"]) == (True, "Cara", [])
+    assert run("project", "reviewers", file, "--not-blind", "--adjudicator", "").stdout.startswith(
+        "reviewing   not blind; the last decision counts"
+    )
+    result = run("project", "report", file, "-o", tmp_path / "report.html")
+    assert result.exit_code == 0, result.stderr
+    assert "<h1>Review of Visits</h1>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert run("project", "report", file).stdout.startswith("<!doctype html>")
+
+
+def test_forms_are_listed_and_split(run: Run, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "more.csv").write_text("finding\nHeart attacks\n", encoding="utf-8")
+    assert run("project", "add", file, tmp_path / "more.csv").exit_code == 0
+    listed = run("project", "split", file)
+    assert listed.stdout.splitlines()[1:] == ["4\tHeart attacks\t\t1\theart attack"]
+    assert run("project", "split", file, "4").stdout == "decided by themselves: 4\n"
+    assert run("project", "split", file).stdout.count("\n") == 1
+    unknown = run("project", "split", file, "99")
+    assert (unknown.exit_code, "no term number 99" in unknown.stderr) == (2, True)

@@ -13,22 +13,14 @@ from sklearn.metrics import cohen_kappa_score
 from nymlink.core.errors import InputError
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.acceptance import accept, accepted_batches, rests_on_abbreviation
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide, undo
 from nymlink.project.links import count_progress, link_waiting
 from nymlink.project.project import Project
 from nymlink.project.rows import ConflictError, NotSavedError, ReadOnlyError, Target, UnknownTermError, Verdict
 from nymlink.project.summary import agreements, changes_after, cohens_kappa, last_entry, summary
-from nymlink.project.terms import (
-    STATUSES,
-    Status,
-    TermFilter,
-    accept,
-    assign,
-    list_terms,
-    term_details,
-    terms_of_concept,
-)
+from nymlink.project.terms import STATUSES, Status, TermFilter, assign, list_terms, term_details, terms_of_concept
 from tests.project.conftest import TABLE
 
 GOUT, FEVER, SPELT, ELSE = 1, 2, 3, 4
@@ -75,7 +67,10 @@ def test_each_decision_is_seen_in_its_status(linked: Project) -> None:
     decide(linked, reviewer="Ann", term=GOUT, verdict="concept", targets=[Target("X:1", "gout")])
     decide(linked, reviewer="Ann", term=FEVER, verdict="nil", comment="not meant")
     decide(linked, reviewer="Ann", term=SPELT, verdict="flag", targets=[Target("X:3")])
-    assert [ids(linked, status) for status in STATUSES] == [[1, 2, 3, 4], [4], [1, 2], [2], [3], [], [], [], []]
+    assert [ids(linked, status) for status in STATUSES] == [
+        *([1, 2, 3, 4], [4], [1, 2], [2], [3]),
+        *([], [], [], [], []),
+    ]
     assert ids(linked, "open", "Bob") == [1, 2, 3, 4]
     assert ids(linked, "decided", "Ann") == [1, 2]
     assert [term["id"] for term in terms_of_concept(linked, "X:1")] == [GOUT]
@@ -184,7 +179,11 @@ def test_what_is_sure_is_accepted_and_undone_at_once(linked: Project) -> None:
     wanted = [term for term in list_terms(linked, TermFilter(status="open"))["terms"] if term["confidence"] >= 0.5]
     told = accept(linked, reviewer="Ann", above=0.5, dry_run=True)
     assert last_entry(linked) == 1
-    assert told == accept(linked, reviewer="Ann", above=0.5)
+    made = accept(linked, reviewer="Ann", above=0.5)
+    assert told == {**made, "batch": None}
+    assert [batch["batch"] for batch in accepted_batches(linked)] == [made["batch"]]
+    assert ids(linked, "accepted") == ids(linked, "accepted", "Ann") == [term["id"] for term in wanted]
+    assert [each["confidence"] for each in told["sample"]] == sorted(term["confidence"] for term in wanted)
     assert told["terms"] == len(wanted)
     assert told["expected_wrong"] == pytest.approx(sum(1 - term["confidence"] for term in wanted))
     for term in wanted:
@@ -197,6 +196,37 @@ def test_what_is_sure_is_accepted_and_undone_at_once(linked: Project) -> None:
     assert len(undo(linked, reviewer="Ann")) == len(wanted)
     assert ids(linked, "decided") == [FEVER]
     assert undo(linked, reviewer="Ann") == []
+
+
+def test_what_is_filtered_is_accepted_and_an_earlier_batch_is_undone(linked: Project) -> None:
+    made = accept(linked, reviewer="Ann", above=0.0, which=TermFilter(text="gout"))
+    assert (made["terms"], ids(linked, "decided")) == (1, [GOUT])
+    later = accept(linked, reviewer="Ann", above=0.0, which=TermFilter(text="FEV"))
+    decide(linked, reviewer="Ann", term=SPELT, verdict="nil")
+    assert [each["term"] for each in undo(linked, reviewer="Ann", batch=made["batch"])] == [GOUT]
+    assert undo(linked, reviewer="Ann", batch=made["batch"]) == []
+    assert undo(linked, reviewer="Bob", batch=later["batch"]) == []
+    assert ids(linked, "decided") == [FEVER, SPELT]
+    # A later decision on a term of the batch stays.
+    present = term_details(linked, FEVER)["decisions"]["Ann"]["id"]
+    decide(linked, reviewer="Ann", term=FEVER, verdict="nil", expects=present)
+    undo(linked, reviewer="Ann", batch=later["batch"])
+    assert ids(linked, "nil") == [FEVER, SPELT]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "name", "expected"),
+    [
+        ("ID (moderate)", "intellectual disability moderate", "Intellectual disability, moderate", True),
+        ("VSD", "vsd", "Ventricular septal defect", True),
+        ("sob", "shortness of breath", "Dyspnea", True),
+        ("GAIT DISTURBANCE", "gait disturbance", "Gait disturbance", False),
+        ("EEG abnormality", "eeg abnormality", "EEG abnormality", False),
+        ("short stature", "short stature", "Short stature", False),
+    ],
+)
+def test_abbreviations_are_told_from_words(text: str, query: str, name: str, expected: bool) -> None:
+    assert rests_on_abbreviation(text, query, name) is expected
 
 
 def test_without_confidences_nothing_is_accepted(project: Project, index: Index) -> None:

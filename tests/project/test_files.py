@@ -9,6 +9,7 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ def test_a_table_has_its_columns_the_link_and_the_decision(decided: Project) -> 
     assert [tuple(row[name] for name in said) for row in rows] == [
         ("A", "X:1", "concept", "exact", "Ann", "two; of them"),
         ("A", "X:2", "concept", "broader", "Ann", "two; of them"),
-        ("B", "X:2", "flag", "", "Ann", "'=1+1"),
+        ("B", "", "flag", "", "Ann", "'=1+1"),
         ("C", "X:9", "concept", "related", "Bob", ""),
         ("D", "X:1", "concept", "exact", "Ann", "two; of them"),
         ("D", "X:2", "concept", "broader", "Ann", "two; of them"),
@@ -121,14 +122,44 @@ def test_a_table_has_its_columns_the_link_and_the_decision(decided: Project) -> 
         "",
         "epilepsy",
     )
-    only = rows_of(exported(decided, "csv", decided=True))
-    assert [row["code"] for row in only] == ["A", "A", "C", "D", "D", "F"]
+
+
+def test_only_decisions_are_exported_unless_guesses_are_asked_for(linked: Project) -> None:
+    decide(linked, reviewer="Ann", term=GOUT, verdict="concept", targets=[Target("X:1", "gout")])
+    decide(linked, reviewer="Ann", term=SPELT, verdict="flag")
+    said = ("code", "concept_id", "decision", "reviewer", "decided_at")
+    rows = [tuple(row[name] for name in said[:3]) for row in rows_of(exported(linked, "csv"))]
+    assert rows == [
+        ("A", "X:1", "concept"),
+        ("B", "", ""),
+        ("C", "", "flag"),
+        ("D", "X:1", "concept"),
+        ("E", "", ""),
+        ("F", "", ""),
+    ]
+    guessed = {row["code"]: row for row in rows_of(exported(linked, "csv", guesses=True))}
+    assert [guessed[code]["concept_id"] for code in "BCE"] == ["X:2", "X:3", ""]
+    assert [guessed[code]["decision"] for code in "BCE"] == ["guess", "flag", ""]
+    assert (guessed["B"]["reviewer"], guessed["B"]["decided_at"]) == ("", "")
+    assert [row["subject_label"] for row in mappings_of(exported(linked, "sssom"))] == ["gout", "gout"]
+    marked = {row["subject_label"]: row["other"] for row in mappings_of(exported(linked, "sssom", guesses=True))}
+    assert marked["fever"].startswith("decision=guess")
+    for format in ("fhir-r5", "fhir-r4b"):
+        maps = [json.loads(exported(linked, format, guesses=given)) for given in (False, True)]
+        elements = [[each for group in value["group"] for each in group["element"]] for value in maps]
+        assert [each["display"] for each in elements[0]] == ["gout", "gout"]
+        [fever] = [each for each in elements[1] if each["display"] == "fever"]
+        assert "a guess: nobody has decided" in fever["target"][0]["comment"]
+    lines = [json.loads(line) for line in exported(linked, "jsonl", guesses=True).splitlines()]
+    assert lines[1]["review"]["decision"] == "guess"
+    with pytest.raises(InputError, match="no place to mark guesses"):
+        exported(linked, "source-to-concept-map", guesses=True)
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "xlsx", "parquet", "sssom"])
 def test_an_export_comes_back(decided: Project, fresh: Project, tmp_path: Path, format: str) -> None:
     file = tmp_path / "export"
-    export_project(decided, file, format=format)
+    export_project(decided, file, format=format, guesses=True)
     found = import_decisions(fresh, file.read_bytes(), f"export.{format}", vocabulary=None)
     assert (found["stated"], found["new"], found["unknown_terms"]) == (4, 4, 0)
     assert found["problems"]["rejected"] == 0
@@ -150,6 +181,20 @@ def test_the_decisions_of_another_project_are_taken_over(decided: Project, fresh
     assert {**state(fresh), "gout": None} == {**expected, "gout": None}
     with pytest.raises(InputError, match=r"damaged|no project"):
         import_decisions(fresh, path.read_bytes()[:5000], "other.nymlink", vocabulary=None)
+
+
+def test_a_file_without_a_comment_keeps_the_comment(decided: Project) -> None:
+    before = state(decided)
+    columns = "finding,concept_id,decision,relation,reviewer,decided_at,comment"
+    kept = list_terms(decided, TermFilter(text="fever"))["terms"][0]["decisions"]["Ann"]
+    at = datetime.fromtimestamp(kept["at"] / 1000, UTC).isoformat(timespec="milliseconds")
+    for time in (at, ""):
+        table = f"{columns}\nfever,,flag,,Ann,{time},\n"
+        assert import_decisions(decided, table.encode(), "back.csv", vocabulary=None)["new"] == 0, time
+    assert state(decided) == before
+    # An edited comment counts.
+    table = f"{columns}\nfever,,flag,,Ann,{at},seen\n"
+    assert import_decisions(decided, table.encode(), "back.csv", vocabulary=None)["new"] == 1
 
 
 def test_a_changed_table_is_read_with_care(decided: Project, fresh: Project) -> None:
@@ -298,8 +343,11 @@ def test_a_review_of_usagi_is_understood(usagi: Project) -> None:
 
 
 def test_a_review_of_usagi_comes_out_as_it_went_in(usagi: Project) -> None:
-    before, after = rows_of(REVIEW), rows_of(exported(usagi, "usagi", vocabulary=omop_index().vocabulary))
-    # What had no target gets the suggestion of a link.
+    vocabulary = omop_index().vocabulary
+    before, after = rows_of(REVIEW), rows_of(exported(usagi, "usagi", vocabulary=vocabulary))
+    assert after == before
+    after = rows_of(exported(usagi, "usagi", vocabulary=vocabulary, guesses=True))
+    # With guesses, what had no target gets the suggestion of a link.
     unmapped = [row for row in after if row["sourceCode"] == "F"]
     assert [row for row in after if row["sourceCode"] != "F"] == [
         row for row in before if row["sourceCode"] != "F"
@@ -359,7 +407,7 @@ def test_a_table_as_usagi_has_all_its_columns(tmp_path: Path) -> None:
         link_waiting(project, Linker(omop_index(), top_k=10).link)
         decide(project, reviewer="Ann", term=GOUT, verdict="concept", targets=[Target("OMOP:44", "gout")])
         assign(project, reviewer="Bob", terms=[GOUT])
-        rows = rows_of(exported(project, "usagi", vocabulary=omop_index().vocabulary))
+        rows = rows_of(exported(project, "usagi", vocabulary=omop_index().vocabulary, guesses=True))
         assert [(row["sourceCode"], row["sourceFrequency"], row["mappingStatus"]) for row in rows] == [
             ("A", "5", "APPROVED"),
             ("B", "2", "UNCHECKED"),
@@ -370,9 +418,7 @@ def test_a_table_as_usagi_has_all_its_columns(tmp_path: Path) -> None:
         said = ("ADD_INFO:lang", "statusSetBy", "assignedReviewer")
         assert [rows[0][name] for name in said] == ["en", "Ann", "Bob"]
         assert rows[1]["sourceAutoAssignedConceptIds"].split(";")[0] == "45"
-        mapped = rows_of(
-            exported(project, "source-to-concept-map", vocabulary=omop_index().vocabulary, decided=True)
-        )
+        mapped = rows_of(exported(project, "source-to-concept-map", vocabulary=omop_index().vocabulary))
         assert [(row["source_code"], row["target_concept_id"]) for row in mapped] == [("A", "44"), ("D", "44")]
 
 

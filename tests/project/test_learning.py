@@ -12,8 +12,10 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.acceptance import accept
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide, undo
+from nymlink.project.forms import list_forms, split_forms
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.learn import forget, learn, learn_from
 from nymlink.project.learned import Learned, LearnedLinker
@@ -22,7 +24,7 @@ from nymlink.project.links import link_waiting
 from nymlink.project.project import Project
 from nymlink.project.rows import NotSavedError, ProjectError, Target
 from nymlink.project.summary import summary
-from nymlink.project.terms import TermFilter, accept, list_terms
+from nymlink.project.terms import TermFilter, list_terms
 from nymlink.rank.features import NAMES as FEATURES
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
@@ -56,6 +58,9 @@ def test_equal_and_similar_terms_of_the_next_table_are_linked_better(linked: Pro
     report = learn(linked, index).report
     assert (report["terms"], report["names"], report["nil"], report["ranker"]) == (2, 1, 1, None)
     add_table(linked, b"finding\nQuite something ELSE!\nquite something else again\nFever.\ngout\n", "next.csv")
+    assert [each["text"] for each in list_forms(linked)] == ["gout", "fever", "quite something else"]
+    for form in list_forms(linked):
+        split_forms(linked, form["id"])
     found = relinked(linked, index)
     assert found["Quite something ELSE!"] == ("X:4", pytest.approx(0.998, abs=0.01))
     assert found["quite something else again"][0] == "X:4"

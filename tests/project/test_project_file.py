@@ -139,7 +139,7 @@ def test_what_is_no_project_is_refused(tmp_path: Path, content: bytes | None, sa
 
 def test_other_databases_and_newer_projects_are_refused(project: Project, path: Path, tmp_path: Path) -> None:
     project.close()
-    for pragma, said in (("user_version = 2", "has format 2"), ("application_id = 7", "not a project of nymlink")):
+    for pragma, said in (("user_version = 3", "has format 3"), ("application_id = 7", "not a project of nymlink")):
         other = tmp_path / "other.nymlink"
         shutil.copy(path, other)
         connection = sqlite3.connect(other)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import gzip
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pyarrow as pa
@@ -17,6 +19,9 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
+from nymlink.project.add_file import add_table
+from nymlink.project.export import export_project
+from nymlink.project.project import Project, find_damage
 from nymlink.project.table_columns import preview_table
 from nymlink.tables.delimited import restore_cell
 from nymlink.tables.sheet import read_sheet
@@ -181,3 +186,79 @@ def test_tables_come_back_as_they_were_written(rows: list[list[str]]) -> None:
 
 def test_the_suffix_decides_nothing(tmp_path: Path) -> None:
     assert read_sheet(workbook(), str(tmp_path / "x.csv"), Problems()).header == HEADER
+
+
+def workbook_of(**sheets: list[list[Any]]) -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+        for cell in sheet["B"][1:]:
+            cell.number_format = "0.00"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_a_sheet_and_a_header_row_are_chosen(project: Project) -> None:
+    raw = workbook_of(
+        Notes=[["about", "this"]], Data=[["Clinic", None], ["finding", "n"], ["gout", 3], ["fever", 2]]
+    )
+    first = preview_table(raw, "visits.xlsx")
+    assert (first["sheets"], first["sheet"], first["header_row"]) == (["Notes", "Data"], "Notes", 1)
+    shown = preview_table(raw, "visits.xlsx", sheet="Data", header_row=2)
+    assert (shown["column"], shown["frequency"], shown["total_rows"]) == ("finding", "n", 2)
+    assert add_table(project, raw, "upload", sheet="Data", header_row=2)["terms"] == 2
+    with pytest.raises(InputError, match="no sheet 'Other'"):
+        preview_table(raw, "visits.xlsx", sheet="Other")
+    text = "Export of the clinic\nof today\nfinding;n\ngout;3\n"
+    shown = preview_table(text.encode(), "visits.csv", header_row=3)
+    assert (shown["column"], shown["header_row"], shown["rows"]) == ("finding", 3, [["gout", "3"]])
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [
+        ("Nr;Diagnose;Häufigkeit;Sprache", "de"),
+        ("id;Término;Frecuencia;Idioma", "es"),
+        ("id;Libellé;Fréquence;Langue", "fr"),
+        ("ID;HALLAZGO;RECUENTO;LENGUA", "es"),
+    ],
+)
+def test_columns_are_found_in_other_languages(header: str, language: str) -> None:
+    raw = f"{header}\n1;x;7;{language}\n2;y;3;{language}\n".encode()
+    shown = preview_table(raw, "t.csv")
+    assert [shown[role] for role in ("column", "frequency", "language")] == header.split(";")[1:]
+
+
+def test_a_workbook_keeps_its_types_and_number_formats(project: Project) -> None:
+    day = datetime.date(2026, 1, 31)
+    rows = [
+        ["finding", "dose", "day", "ok", "note"],
+        ["gout", 1.5, day, True, "=1"],
+        ["fever", 2, day, False, None],
+    ]
+    add_table(project, workbook_of(Data=rows), "visits.xlsx")
+    for format, own in (("xlsx", rows), ("parquet", None)):
+        out = io.BytesIO()
+        export_project(project, out, format=format)
+        if own is None:
+            table = pq.read_table(out)
+            assert [str(table.schema.field(name).type) for name in ("dose", "ok")] == ["double", "bool"]
+            continue
+        sheet = openpyxl.load_workbook(out).active
+        assert [[cell.value for cell in row[:4]] for row in sheet.iter_rows(min_row=2)] == [
+            ["gout", 1.5, datetime.datetime(2026, 1, 31), True],
+            ["fever", 2, datetime.datetime(2026, 1, 31), False],
+        ]
+        assert sheet["B2"].number_format == "0.00"
+        assert sheet["C2"].is_date
+    assert find_damage(project.path) == []
+
+
+def test_an_export_is_previewed(linked: Project) -> None:
+    out = io.StringIO()
+    export_project(linked, out, format="csv", limit=2)
+    assert [line.split(",")[0] for line in out.getvalue().splitlines()] == ["code", "A", "B"]

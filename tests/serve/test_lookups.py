@@ -33,6 +33,33 @@ def test_search_completes_names_and_ids(client: TestClient) -> None:
         assert client.get("/search", params=parameters).json()["code"] == "invalid_request"
 
 
+@pytest.mark.parametrize(
+    ("typed", "within", "concept_id"),
+    [
+        ("nfarct", "", "T:3"),
+        ("siezure", "", "T:6"),
+        ("attack of the heart", "", "T:3"),
+        ("t_6", "", "T:6"),
+        ("6", "", "T:6"),
+        ("T8", "", "T:6"),
+        ("i", "disease", "T:3"),
+        ("s", "T:6", "T:6"),
+    ],
+)
+def test_concepts_are_searched_in_all_ways(client: TestClient, typed: str, within: str, concept_id: str) -> None:
+    results = get(client, "/search", q=typed, within=within)["results"]
+    assert concept_id in [each["concept_id"] for each in results[:2]]
+
+
+def test_a_search_stays_in_its_branch(client: TestClient) -> None:
+    below = {"T:2", "T:3", "T:4"}
+    for typed in ("e", "seizure", "myocardial"):
+        found = {each["concept_id"] for each in get(client, "/search", q=typed, within="T:2", limit=50)["results"]}
+        assert found <= below, typed
+    assert {part["id"] for part in get(client, "/indexes")["indexes"][0]["parts"]} >= {"disease", "T:1"}
+    assert client.get("/search", params={"q": "e", "within": "nothing"}).json()["code"] == "unknown_type"
+
+
 def test_a_concept_is_described(client: TestClient) -> None:
     concept = get(client, "/concepts/T:3")
     assert concept["names"]["es"] == [{"text": "infarto de miocardio", "kind": "exact"}]
@@ -106,7 +133,7 @@ def test_every_route_is_described_with_an_example(client: TestClient) -> None:
     assert "siezures" in docs
 
 
-PAGES = ["/", "/names", "/table", "/table/mine", "/docs", "/concept/toy/T:3", "/reconcile/toy/preview?id=T:3"]
+PAGES = ["/", "/names", "/table", "/docs", "/concept/toy/T:3", "/reconcile/toy/preview?id=T:3"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -150,7 +177,7 @@ def test_a_concept_that_nobody_knows_is_a_page_that_says_so(client: TestClient, 
 
 
 def test_a_browser_gets_a_page_at_an_unknown_address_and_a_program_json(client: TestClient) -> None:
-    for path in ("/nowhere", "/projects/none/terms", "/concepts/nobody:1"):
+    for path in ("/nowhere", "/table/none", "/projects/none/terms", "/concepts/nobody:1"):
         page = client.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8"), path
         assert "<h1>" in page.text

@@ -37,7 +37,7 @@ def fail(self, documents, **settings):
         raise RuntimeError(repr(documents))
     return link(self, documents, **settings)
 Linker.link_documents = fail
-def fail_search(self, text, limit):
+def fail_search(self, text, limit, **settings):
     raise KeyError(text)
 Completer.complete = fail_search
 nymlink(sys.argv[1:])

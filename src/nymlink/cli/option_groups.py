@@ -18,14 +18,14 @@ GROUPS: Final = {
         --list --limit --dry-run --counts""",
     RESTRICTION: "--branch --exclude --types",
     "What is kept": """--kind --semantic-type --source --sab --tty --suppressed --strict --strict-ids --prefix
-        --across-languages --without --by-name --drop-unknown --decided --above --held-out --cap
+        --across-languages --without --by-name --drop-unknown --guesses --above --held-out --cap
         --forget --merged --left-out""",
     "Settings": """--slim --level --to --target
         --many --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --weight --store
         --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs
         --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept
-        --names --mentions --seed --reviewer""",
+        --names --mentions --seed --reviewer --adjudicator --blind""",
     "Measuring": "--evaluate --best --training --test --compare",
     "Server": """--host --port --open --public-url --token-file --allow-origin --projects --memory
         --access-log""",

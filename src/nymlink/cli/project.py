@@ -53,6 +53,9 @@ project = LazyCommands(
         "import": "nymlink.cli.project_decisions:import_",
         "export": "nymlink.cli.project_decisions:export",
         "rebase": "nymlink.cli.project:rebase",
+        "reviewers": "nymlink.cli.project_decisions:reviewers",
+        "split": "nymlink.cli.project_decisions:split",
+        "report": "nymlink.cli.project_decisions:report",
     },
 )
 
@@ -259,6 +262,14 @@ def status(file: Path) -> None:
         f"coverage    {coverage['terms']:.1%} of terms, {coverage['rows']:.1%} of rows, "
         f"{coverage['frequency']:.1%} of occurrences"
     )
+    echo_reviewers(found)
+    if found["changed"]:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found["changed"].items())
+        click.echo(f"changed     by the last release: {kinds}")
+
+
+def echo_reviewers(found: dict[str, Any]) -> None:
+    """Print the reviewers in a summary, and their agreement."""
     for reviewer in found["reviewers"]:
         click.echo(
             f"reviewer    {reviewer['name']}: {reviewer['decided']:,} decided, {reviewer['assigned']:,} assigned"
@@ -267,9 +278,6 @@ def status(file: Path) -> None:
         kappa = "not defined" if pair["kappa"] is None else f"{pair['kappa']:.3f}"
         names = " and ".join(pair["reviewers"])
         click.echo(f"agreement   {names}: {pair['agree']:,} of {pair['terms']:,} terms, kappa {kappa}")
-    if found["changed"]:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found["changed"].items())
-        click.echo(f"changed     by the last release: {kinds}")
 
 
 _SAID: Final = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,31 @@ import click
 
 from nymlink.cli.common import require_files
 from nymlink.cli.option_groups import GroupedCommand
-from nymlink.cli.project import finish_with, index_of, index_option, link_terms, project_argument, reviewer_option
+from nymlink.cli.project import (
+    echo_reviewers,
+    finish_with,
+    index_of,
+    index_option,
+    link_terms,
+    project_argument,
+    reviewer_option,
+)
 from nymlink.core.files import open_buffered
+from nymlink.core.terminal import escape_controls
 from nymlink.linking.writers.link_files import format_of, standard_output
+from nymlink.project.acceptance import accept as accept_terms
 from nymlink.project.export import export_formats, export_project
+from nymlink.project.forms import list_forms, split_forms
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.learn import forget as forget_learned
 from nymlink.project.learn import learn as learn_terms
 from nymlink.project.lessons import write_names
 from nymlink.project.priorities import TARGET, prioritise
 from nymlink.project.project import Project
+from nymlink.project.report import describe, write_report
+from nymlink.project.reviewers import disagreements, set_review
 from nymlink.project.rows import ReadOnlyError
-from nymlink.project.terms import accept as accept_terms
+from nymlink.project.summary import summary
 from nymlink.tables.delimited import tab_line
 
 
@@ -96,15 +110,17 @@ def next_(file: Path, limit: int, target: float, as_json: bool) -> None:
     help="Format; if not given, by the ending of --output, else tsv.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File; standard output if not given.")
-@click.option("--decided", is_flag=True, help="Only decided terms.")
-def export(file: Path, format: str | None, output: Path | None, decided: bool) -> None:
-    """Write the tables of the project FILE with its decisions, or the mappings of its terms.
+@click.option("--guesses", is_flag=True, help="Also first candidates of undecided terms, marked as guesses.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first rows of the tables, to look at.")
+def export(file: Path, format: str | None, output: Path | None, guesses: bool, limit: int | None) -> None:
+    """Write the tables of the project FILE with its decisions, or the mappings of its decided terms.
 
-    The last decision on each term counts, of any reviewer; undecided terms have their linked concept, without a
-    decision. Rows of a review of Usagi or of SSSOM stay unchanged, cell by cell, unless they were decided since.
+    In a table, the row of an undecided term has no concept. Rows of a review of Usagi or of SSSOM stay unchanged,
+    cell by cell, unless they were decided since.
 
     \b
-    nymlink project export review.nymlink --decided -o visits.xlsx
+    nymlink project export review.nymlink -o visits.xlsx
+    nymlink project export review.nymlink --guesses -o all.xlsx
     nymlink project export review.nymlink --format sssom
     """
     require_files([output], [file])
@@ -116,7 +132,79 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
             vocabulary = None
             click.echo(f"Warning: {error}; decisions are written unchanged", err=True)
         target = standard_output(name) if output is None else output
-        export_project(project, target, format=name, vocabulary=vocabulary, decided=decided)
+        export_project(project, target, format=name, vocabulary=vocabulary, guesses=guesses, limit=limit)
+
+
+@click.command(cls=GroupedCommand)
+@project_argument
+@click.option("--blind/--not-blind", default=None, help="Whether reviewers see only their own decisions.")
+@click.option("--adjudicator", metavar="NAME", help='Who decides disagreements; "" for nobody.')
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of lines.")
+def reviewers(file: Path, blind: bool | None, adjudicator: str | None, as_json: bool) -> None:
+    """Show the reviewers of FILE, their agreement (Cohen's kappa) and disagreements; or choose how they review.
+
+    With an adjudicator, a term on which others disagree is open until the adjudicator decides. Without one, the
+    last decision counts.
+
+    \b
+    nymlink project reviewers review.nymlink --blind --adjudicator Cara
+    nymlink project reviewers review.nymlink
+    """
+    changes = blind is not None or adjudicator is not None
+    with Project(file, writes=changes) as project:
+        if changes:
+            set_review(project, blind=blind, adjudicator=adjudicator)
+        found, waiting = summary(project), disagreements(project)
+    if as_json:
+        names = ("blind", "adjudicator", "reviewers", "agreement")
+        said = {**{name: found[name] for name in names}, "disagreements": waiting}
+        click.echo(json.dumps(said, ensure_ascii=False, indent=1))
+        return
+    who = (
+        f"disagreements are decided by {found['adjudicator']}"
+        if found["adjudicator"]
+        else "the last decision counts"
+    )
+    click.echo(f"reviewing   {'blind' if found['blind'] else 'not blind'}; {who}")
+    echo_reviewers(found)
+    for term in waiting:
+        each = "; ".join(f"{name}: {describe(made)}" for name, made in term["decisions"].items())
+        click.echo(f"disagree    {term['id']} {escape_controls(term['text'])}: {escape_controls(each)}")
+
+
+@click.command(cls=GroupedCommand)
+@project_argument
+@click.argument("terms", type=int, nargs=-1, metavar="[TERM]...")
+def split(file: Path, terms: tuple[int, ...]) -> None:
+    """Decide forms of a term by themselves ("FIT" and "fits"), by number; without numbers, list all forms.
+
+    The number of a listed term splits all its forms.
+
+    \b
+    nymlink project split review.nymlink
+    """
+    with Project(file, writes=bool(terms)) as project:
+        for term in terms:
+            click.echo(f"decided by themselves: {', '.join(map(str, split_forms(project, term)))}")
+        if not terms:
+            click.echo("id\ttext\tlanguage\tfrequency\tdecided with")
+            for group in list_forms(project):
+                for form in group["forms"]:
+                    click.echo(tab_line(map(str, (*form.values(), group["text"]))))
+
+
+@click.command(cls=GroupedCommand)
+@project_argument
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File; standard output if not given.")
+def report(file: Path, output: Path | None) -> None:
+    """Write a page to print about the review in FILE (HTML): coverage, reviewers, agreement, confidences, speed.
+
+    \b
+    nymlink project report review.nymlink -o report.html
+    """
+    require_files([output], [file])
+    with Project(file, writes=False) as project:
+        write_report(project, sys.stdout if output is None else output)
 
 
 @click.command("import", cls=GroupedCommand)

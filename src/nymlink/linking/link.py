@@ -12,11 +12,13 @@ from nymlink.corpus.documents import Mention
 from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 
-Relation = Literal["exact", "broader", "narrower", "related", "close"]
-"""Relation of a concept to a term: exactly its meaning, broader, narrower, related, or close in meaning."""
+Relation = Literal["exact", "broader", "narrower", "related", "part", "close"]
+"""Relation of a concept to a term: exactly its meaning, broader, narrower, related, the meaning of a part of it,
+or close in meaning."""
 
-Verdict = Literal["concept", "nil", "flag"]
-"""Decision about a mention: it means the candidates; it means no concept; or somebody must look at it again."""
+Verdict = Literal["concept", "nil", "flag", "guess"]
+"""Decision about a mention: it means the candidates; it means no concept; or somebody must look at it again. A
+guess is no decision: the candidates are those of the linker."""
 
 REVIEW: Final = ("decision", "relation", "reviewer", "decided_at", "comment")
 """Columns for the decision, in tables of links."""
@@ -44,7 +46,9 @@ class Review:
 
     @property
     def decided_at(self) -> str:
-        """Time of the decision in ISO 8601, to the millisecond."""
+        """Time of the decision in ISO 8601, to the millisecond; empty for a guess."""
+        if self.verdict == "guess":
+            return ""
         time = datetime.fromtimestamp(self.at / 1000, UTC)
         return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -55,7 +59,7 @@ class Review:
             place: place of the candidate; a place after the last for a row without a candidate.
         """
         relation = self.relations[place] if place < len(self.relations) else None
-        values = (self.verdict, relation, self.reviewer, self.decided_at, self.comment or None)
+        values = (self.verdict, relation, self.reviewer or None, self.decided_at or None, self.comment or None)
         return dict(zip(REVIEW, values, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,6 +70,10 @@ class Review:
             "decided_at": self.decided_at,
             "comment": self.comment,
         }
+
+
+GUESS: Final = Review("guess", "", 0)
+"""The review of a link that nobody has decided, to mark it among decided ones."""
 
 
 class Scores(dict[str, float]):
@@ -281,6 +289,11 @@ class Link:
         any link. A NIL link keeps its rejected candidate in :attr:`candidates`.
         """
         return None if self.nil or self.parts or not self.candidates else self.candidates[0]
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether a person has decided about the link."""
+        return self.review is not None and self.review.verdict != "guess"
 
     @property
     def is_denied(self) -> bool:

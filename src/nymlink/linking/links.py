@@ -103,13 +103,15 @@ def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
         }
         for rank, candidate in enumerate(() if part.nil else part.candidates, start=1)
     ]
+    # A decided part has its own relation.
+    review = part.review or link.review
     first = {CONFIDENCE: part.confidence, NOTE: "; ".join(part.notes) or None}
     return [
         {
             **mention,
             **candidate,
             **(first if place == 0 else dict.fromkeys(first)),
-            **(dict.fromkeys(REVIEW) if link.review is None else link.review.cells(place)),
+            **(dict.fromkeys(REVIEW) if review is None else review.cells(place)),
         }
         for place, candidate in enumerate(candidates or [dict.fromkeys(CANDIDATE)])
     ]

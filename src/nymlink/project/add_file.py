@@ -13,12 +13,13 @@ from typing import Any, Final
 from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.problems import Problems
+from nymlink.project.forms import group_forms
 from nymlink.project.import_decisions import apply_decisions
 from nymlink.project.links import store_proposals
 from nymlink.project.project import Project, now, store_property
 from nymlink.project.stated_decisions import sssom_decisions, sssom_proposals, usagi_decisions
 from nymlink.project.table_columns import Roles, find_roles
-from nymlink.tables.cells import NO_TEXT, cell_language, mention_fault
+from nymlink.tables.cells import NO_TEXT, cell_language, cell_type, mention_fault
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.tables.sheet import Sheet, read_sheet
 from nymlink.text.prepare import Composites
@@ -35,6 +36,8 @@ def add_table(
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
+    sheet: str = "",
+    header_row: int | None = None,
     columns: Mapping[str, str] | None = None,
     by: str = "",
     composites: Composites = "given",
@@ -42,7 +45,7 @@ def add_table(
     vocabulary: Vocabulary | None = None,
     claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
-    """Add a table. Earlier decisions on its terms count for them, too.
+    """Add a table. Earlier decisions on its terms, or on other forms of them, count for them, too.
 
     Args:
         project: project opened for writing.
@@ -50,6 +53,8 @@ def add_table(
         name: its name.
         encoding: of a text; ``None`` to find it.
         delimiter: as of :func:`~nymlink.tables.sheet.read_sheet`.
+        sheet: as of :func:`~nymlink.tables.sheet.read_sheet`.
+        header_row: as of :func:`~nymlink.tables.sheet.read_sheet`.
         columns: which column holds what (``mention``, ``code``, ``frequency``, ``language``, ``type``), by header
             or number, where it is not to be guessed.
         by: who adds it.
@@ -72,8 +77,17 @@ def add_table(
     problems = Problems()
     if restriction and vocabulary is not None:
         restriction.names(vocabulary)
-    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
-    roles, _ = find_roles(sheet, columns or {})
+    read = read_sheet(
+        raw,
+        name,
+        problems,
+        encoding=encoding,
+        delimiter=delimiter,
+        sheet=sheet,
+        header_row=header_row,
+        claim=claim,
+    )
+    roles, _ = find_roles(read, columns or {})
     with project.writing() as connection:
         last = connection.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()[0]
         if composites == "always":
@@ -81,29 +95,30 @@ def add_table(
         if restriction:
             given = {name: list(values) for name, values in asdict(restriction).items() if values}
             store_property(connection, "restriction", given)
-        file = _insert_file(connection, sheet, roles, xxh3_128_hexdigest(raw), by)
-        _insert_rows(connection, file, sheet, roles, problems)
+        file = _insert_file(connection, read, roles, xxh3_128_hexdigest(raw), by)
+        _insert_rows(connection, file, read, roles, problems)
+        group_forms(connection)
         terms, new, decided = connection.execute(
             "SELECT count(DISTINCT row.term), count(DISTINCT iif(row.term > ?, row.term, NULL)), "
             "count(DISTINCT settled.term) FROM row LEFT JOIN settled ON settled.term = row.term WHERE file = ?",
             (last, file),
         ).fetchone()
         stated = {}
-        if sheet.format in ("usagi", "sssom"):
+        if read.format in ("usagi", "sssom"):
             stated["decisions"] = apply_decisions(
                 connection,
-                usagi_decisions(sheet) if sheet.format == "usagi" else sssom_decisions(sheet),
+                usagi_decisions(read) if read.format == "usagi" else sssom_decisions(read),
                 vocabulary=vocabulary,
                 reviewer=by,
                 problems=problems,
-                name=sheet.name,
+                name=read.name,
                 file=file,
             )
         if sheet.format == "sssom" and vocabulary is not None:
             store_proposals(connection, sssom_proposals(sheet), vocabulary)
     return {
         "file": file,
-        "rows": len(sheet.rows),
+        "rows": len(read.rows),
         "terms": terms,
         "new_terms": new,
         "decided": decided,
@@ -169,9 +184,13 @@ def _insert_rows(
                 frequency = 0 if (term, code) in counted else frequency
                 counted.add((term, code))
         cells = [cell.encode("utf-8", "replace").decode() for cell in cells]
-        rows.append((file, number, term, code, frequency, json.dumps(cells, ensure_ascii=False)))
+        types = {
+            place: typed for place, each in sheet.types.get(number, {}).items() if (typed := cell_type(*each))
+        }
+        written = (json.dumps(each, ensure_ascii=False) for each in (cells, types))
+        rows.append((file, number, term, code, frequency, *written))
     connection.executemany(
-        "INSERT INTO row (file, number, term, code, frequency, cells) VALUES (?, ?, ?, ?, ?, ?)", rows
+        "INSERT INTO row (file, number, term, code, frequency, cells, types) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
     )
     connection.execute(
         "UPDATE term SET (rows, frequency) = "

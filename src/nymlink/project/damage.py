@@ -141,9 +141,11 @@ _TARGETS: Final = f"""EXISTS (
         OR coalesce(json_type(target.value, '$.name'), 'text') != 'text'
         OR coalesce(json_extract(target.value, '$.relation'), 'exact') NOT IN ({_listed(RELATIONS)})
         OR coalesce(json_type(target.value, '$.details'), 'object') != 'object'
+        OR coalesce(json_type(target.value, '$.part'), 'text') != 'text'
+        OR coalesce(json_type(target.value, '$.denied'), 'true') NOT IN ('true', 'false')
         OR EXISTS (
             SELECT 1 FROM json_each(target.value) AS part
-            WHERE part.key NOT IN ('concept_id', 'name', 'relation', 'details')
+            WHERE part.key NOT IN ('concept_id', 'name', 'relation', 'part', 'denied', 'details')
         )
     END
 )"""
@@ -154,6 +156,14 @@ _READING: Final = """(
     OR json_type(reading, '$.columns.mention') IS NOT 'integer'
     OR EXISTS (SELECT 1 FROM json_each(reading, '$.columns') WHERE type NOT IN ('integer', 'null'))
     OR json_extract(reading, '$.columns.mention') NOT BETWEEN 0 AND json_array_length(header) - 1
+)"""
+
+_NO_TYPES: Final = """EXISTS (
+    SELECT 1 FROM json_each(types) AS own WHERE CASE WHEN own.type != 'array' THEN 1 ELSE
+        json_type(own.value, '$[0]') IS NOT 'text'
+        OR coalesce(json_type(own.value, '$[1]'), '') NOT IN ('text', 'null')
+        OR json_array_length(own.value) != 2
+    END
 )"""
 
 _WIDTH: Final = """json_array_length(cells) != (
@@ -193,6 +203,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "text": f"({_no_text('text')} OR length(text) > {LONGEST_MENTION})",
         **{column: _no_text(column) for column in ("folded", "language", "type")},
         **{column: _no_number(column) for column in ("frequency", "rows")},
+        "form_of": _if_any("form_of", _missing("form_of", "term")),
     },
     "row": {
         "file": _missing("file", "file"),
@@ -201,6 +212,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "code": _no_text("code"),
         "frequency": _no_number("frequency"),
         "cells": f"({_no_texts('cells')} OR {_WIDTH})",
+        "types": _no_json("types", "object", but=_NO_TYPES),
     },
     "decision": {
         "term": _missing("term", "term"),
@@ -222,6 +234,7 @@ _WRONG: Final[dict[str, dict[str, str]]] = {
         "reviewer": _no_text("reviewer"),
     },
     "assignment": {"term": _missing("term", "term"), "reviewer": _no_text("reviewer")},
+    "adjudicator": {"reviewer": _no_text("reviewer")},
     "release_change": {
         "term": _missing("term", "term"),
         "kind": f"({_no_text('kind')} OR kind NOT IN ({_listed(CHANGES)}))",
@@ -284,6 +297,7 @@ def _statements(connection: sqlite3.Connection) -> Iterator[str]:
             "WHERE reason IS NOT NULL"
         )
         yield f"DELETE FROM {table} WHERE {_reason(table)} IS NOT NULL"
+    yield "UPDATE term SET form_of = NULL WHERE form_of NOT IN (SELECT id FROM term)"
     # Another decision of a reviewer may be the last one now.
     yield "DELETE FROM current"
     yield _CURRENT

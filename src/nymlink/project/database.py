@@ -20,13 +20,15 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.project.damage import find_wrong, is_broken, make_room, seal_project, set_aside
 from nymlink.project.rows import LockedError, NotSavedError, ProjectError, ReadOnlyError
 
-_FORMAT: Final = 1
-"""Version of the tables, stored in SQLite's `user_version`."""
+_FORMAT: Final = 2
+"""Version of the tables, stored in SQLite's `user_version`. Files of older versions are changed on opening."""
 
 _APPLICATION: Final = 0x6E796D6C
 """SQLite's `application_id` of project files: "nyml"."""
 
 _SCHEMA: Final = files("nymlink.project") / "data" / "schema.sql"
+_TABLES: Final = ("property", "file", "term", "row", "decision", "current", "assignment", "release_change")
+"""The tables of version 1."""
 _PARTS: Final = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 _HEADER: Final = b"SQLite format 3\0"
 _UNWRITABLE: Final = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")
@@ -64,6 +66,8 @@ class Database:
         try:
             self._connection = _connected(path, writes=writes)
             try:
+                self._require_ours()
+                self._upgrade()
                 self._check()
                 self.wrong = self._set_aside()
             except BaseException:
@@ -174,24 +178,83 @@ class Database:
     def _quick_check(self) -> str:
         return str(self._connection.execute("PRAGMA quick_check(1)").fetchone()[0])
 
-    def _check(self) -> None:
+    def _require_ours(self) -> None:
         with _errors_in_words(self.path):
             application = self._connection.execute("PRAGMA application_id").fetchone()[0]
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            if application != _APPLICATION:
-                raise ProjectError("this is a database, but not a project of nymlink", path=self.path)
-            if version != _FORMAT:
+        if application != _APPLICATION:
+            raise ProjectError("this is a database, but not a project of nymlink", path=self.path)
+        if not 1 <= version <= _FORMAT:
+            raise ProjectError(
+                f"the project has format {version}, and this nymlink reads up to {_FORMAT}: use the nymlink that "
+                "wrote it, or a newer one",
+                path=self.path,
+            )
+
+    def _upgrade(self) -> None:
+        """Change a file of an older version, in memory if it is open for reading only."""
+        with _errors_in_words(self.path):
+            if self._connection.execute("PRAGMA user_version").fetchone()[0] == _FORMAT:
+                return
+            found = {name for kind, name, _ in self._connection.execute(_PARTS) if kind == "table"}
+            if not found >= set(_TABLES):
                 raise ProjectError(
-                    f"the project has format {version}, and this nymlink reads {_FORMAT}: use the nymlink that "
-                    "wrote it, or a newer one",
-                    path=self.path,
+                    "its tables are not those of a project: it is damaged, or not a project", path=self.path
                 )
+            if not self.writes:
+                self._connection = _in_memory(self._connection)
+            _move_to_new_tables(self._connection)
+
+    def _check(self) -> None:
+        with _errors_in_words(self.path):
             parts = set(map(tuple, self._connection.execute(_PARTS)))
             # Run no code from the file: it may come from anybody.
             if not _own_parts() <= parts or any(kind == "trigger" for kind, _, _ in parts):
                 raise ProjectError(
                     "its tables are not those of a project: it is damaged, or not a project", path=self.path
                 )
+
+
+def _move_to_new_tables(connection: sqlite3.Connection) -> None:
+    """Move the rows of a file of an older version into new tables, in one transaction."""
+    connection.execute("PRAGMA foreign_keys = OFF")
+    # Otherwise references to the old tables would be renamed, too.
+    connection.execute("PRAGMA legacy_alter_table = ON")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for kind, name, _ in connection.execute(_PARTS).fetchall():
+            if kind != "table":
+                connection.execute(f'DROP {kind} "{name}"')
+        for table in _TABLES:
+            connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+        for statement in _statements():
+            connection.execute(statement)
+        for table in _TABLES:
+            columns = [
+                {name for _, name, *_ in connection.execute(f"PRAGMA table_info({each})")}
+                for each in (table, f"old_{table}")
+            ]
+            common = ", ".join(sorted(columns[0] & columns[1]))
+            connection.execute(f"INSERT INTO {table} ({common}) SELECT {common} FROM old_{table}")
+            connection.execute(f"DROP TABLE old_{table}")
+        connection.execute(f"PRAGMA user_version = {_FORMAT}")
+        connection.commit()
+    except BaseException:
+        if connection.in_transaction:
+            connection.rollback()
+        raise
+    finally:
+        connection.execute("PRAGMA legacy_alter_table = OFF")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _statements() -> Iterator[str]:
+    statement = ""
+    for line in _SCHEMA.read_text(encoding="utf-8").splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -39,7 +39,7 @@ def decide(
     comment: str = "",
     expects: int | None = None,
 ) -> Decision:
-    """Decide a term.
+    """Decide a term, and its other forms in the same way.
 
     Args:
         project: project opened for writing.
@@ -70,12 +70,21 @@ def decide(
         number = append(
             connection, reviewer=reviewer, term=term, verdict=verdict, targets=targets, comment=comment
         )
-        connection.execute("DELETE FROM release_change WHERE term = ?", (term,))
+        decide_forms(connection, number)
+        connection.execute(
+            "DELETE FROM release_change WHERE term = ?1 OR term IN (SELECT id FROM term WHERE form_of = ?1)",
+            (term,),
+        )
         return decision(connection, number)
 
 
-def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
+def undo(project: Project, *, reviewer: str, batch: int | None = None) -> list[dict[str, Any]]:
     """Undo the last decision of a reviewer that is not yet undone; if it is one of a batch, undo the whole batch.
+
+    Args:
+        project: project opened for writing.
+        reviewer: who decided.
+        batch: number of an earlier batch to undo instead. Later decisions on its terms stay.
 
     Returns:
         For each undone decision its ``term``, the decision itself (``undone``), and the reviewer's ``decision``
@@ -87,17 +96,18 @@ def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
     reviewer = checked_reviewer(reviewer)
     with project.writing() as connection:
         last = connection.execute(
-            "SELECT id, batch FROM decision AS made WHERE reviewer = ? AND origin IN (?, ?) AND NOT EXISTS "
-            "(SELECT 1 FROM decision WHERE undoes = made.id) ORDER BY id DESC LIMIT 1",
-            (reviewer, *_UNDONE_BY_HAND),
+            "SELECT id, batch FROM decision AS made WHERE reviewer = ? AND origin IN (?, ?) AND "
+            "batch IS coalesce(?, batch) AND NOT EXISTS (SELECT 1 FROM decision WHERE undoes = made.id) "
+            "ORDER BY id DESC LIMIT 1",
+            (reviewer, *_UNDONE_BY_HAND, batch),
         ).fetchone()
         if last is None:
             return []
         which = ("id", last["id"]) if last["batch"] is None else ("batch", last["batch"])
-        # Also undo changes that a release of the vocabulary made to the decision.
+        # Also undo changes that a release of the vocabulary made to it, and its repetition for other forms.
         rows = connection.execute(
             f"WITH made AS (SELECT id FROM decision WHERE {which[0]} = ? AND origin != 'undo') "
-            "SELECT * FROM decision AS entry WHERE (id IN made OR (origin = 'release' AND "
+            "SELECT * FROM decision AS entry WHERE (id IN made OR (origin IN ('release', 'form') AND "
             "json_extract(details, '$.was') IN made)) "
             "AND NOT EXISTS (SELECT 1 FROM decision WHERE undoes = entry.id) ORDER BY id",
             (which[1],),
@@ -193,6 +203,55 @@ def current_decision(connection: sqlite3.Connection, term: int, reviewer: str) -
         (term, reviewer),
     ).fetchone()
     return None if row is None else Decision.of(row)
+
+
+def current_of(connection: sqlite3.Connection, term: int) -> dict[str, Decision]:
+    """Find the decisions on a term that count now, by reviewer."""
+    rows = connection.execute(
+        "SELECT decision.* FROM current JOIN decision ON decision.id = current.decision WHERE current.term = ?",
+        (term,),
+    )
+    return {row["reviewer"]: Decision.of(row) for row in rows}
+
+
+def repeat(connection: sqlite3.Connection, made: Decision, term: int) -> None:
+    """Repeat a decision for another form of its term, in the transaction of the caller."""
+    append(
+        connection,
+        reviewer=made.reviewer,
+        term=term,
+        verdict=made.verdict,
+        targets=made.targets,
+        comment=made.comment,
+        origin="form",
+        at=made.at,
+        details={"was": made.id},
+    )
+
+
+def other_forms(connection: sqlite3.Connection, term: int) -> list[int]:
+    """List the other forms of a term."""
+    rows = connection.execute(
+        "SELECT form.id FROM term JOIN term AS form ON form.id = coalesce(term.form_of, term.id) "
+        "OR form.form_of = coalesce(term.form_of, term.id) WHERE term.id = ? AND form.id != term.id "
+        "ORDER BY form.id",
+        (term,),
+    )
+    return [number for (number,) in rows]
+
+
+def decide_forms(connection: sqlite3.Connection, number: int, *, undecided: bool = False) -> None:
+    """Repeat a decision for the other forms of its term, in the transaction of the caller.
+
+    Args:
+        connection: connection in a transaction.
+        number: number of the decision.
+        undecided: whether to repeat it only for forms that nobody has decided.
+    """
+    made = decision(connection, number)
+    for form in other_forms(connection, made.term):
+        if not (undecided and current_of(connection, form)):
+            repeat(connection, made, form)
 
 
 def require_term(connection: sqlite3.Connection, term: int) -> None:

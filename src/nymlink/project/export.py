@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TextIO
 
@@ -18,6 +18,7 @@ from nymlink.core.prefixes import read_curie_map
 from nymlink.corpus.readers.tables.usagi import ADDITIONAL, AFTER, NO_CONCEPT
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import open_target, open_writer
+from nymlink.linking.writers.omop import OMOP_FORMATS, is_omop
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.project.links import CANDIDATES
 from nymlink.project.project import Project
@@ -61,10 +62,14 @@ def write_with_kept(
     info: LinksInfo,
     rows: Sequence[TableRow],
     terms: Mapping[int, ReviewedTerm],
+    *,
+    guesses: bool,
 ) -> None:
-    """Write the terms of all rows as mappings; rows from files of the same format keep their cells."""
-    written = _written(format, info, rows, terms)
+    """Write the terms of rows as mappings; rows from files of the same format keep their cells."""
     kept = _kept_files(project, format)
+    written = _written(
+        format, info, [row for row in rows if _is_mapped(row, terms, format, guesses=guesses)], terms
+    )
     if not kept:
         out.write(written)
         return
@@ -82,12 +87,13 @@ def write_with_kept(
         term = terms[first.term]
         key = (first.code or term.text, term.text)
         if first.file not in kept:
-            anew += by_key[key]
+            anew += by_key.get(key, [])
             result += by_key.pop(key, [])
             continue
         header = kept[first.file].header
         originals = [dict(zip(header, row.cells, strict=True)) for row in same]
-        if _is_kept(term, first.file, originals, format):
+        is_open = term.decision is None and not _is_mapped(first, terms, format, guesses=guesses)
+        if is_open or _is_kept(term, first.file, originals, format):
             result += originals
         else:
             result += [row for row in originals if row.get("predicate_modifier")]
@@ -104,14 +110,21 @@ def write_with_kept(
         out.write(_line([row.get(name, "") for name in columns], delimiter) + "\n")
 
 
+def _is_mapped(row: TableRow, terms: Mapping[int, ReviewedTerm], format: str, *, guesses: bool) -> bool:
+    """Whether a format of mappings has the term of a row: it is decided, or guessed, or Usagi can flag it."""
+    if row.term is None:
+        return False
+    term = terms[row.term]
+    has_guess = guesses and term.link.review is not None
+    return term.is_decided or has_guess or (format == "usagi" and term.decision is not None)
+
+
 def _written(format: str, info: LinksInfo, rows: Sequence[TableRow], terms: Mapping[int, ReviewedTerm]) -> str:
     """Write all terms as if no file of this format had been read."""
     buffer = io.StringIO(newline="")
     writer = open_writer(format, buffer, info)
     place = None if info.table is None else info.table.frequency
     for row in rows:
-        if row.term is None:
-            continue
         record = row.record
         if place is not None:
             # Usagi has a row for each target of a code, and the frequency of the code counts once.
@@ -216,11 +229,20 @@ def _line(cells: Sequence[str], delimiter: str) -> str:
 
 SUGGESTING: Final = frozenset({"usagi"})
 """Formats with further candidates for undecided terms; other formats get only the first candidate."""
+MAPPINGS: Final = frozenset({"usagi", "sssom", "fhir-r5", "fhir-r4b", "source-to-concept-map"})
+"""Formats of terms; the others have all rows of the tables."""
+UNMARKED: Final = frozenset({"source-to-concept-map", "table"})
+"""Formats without a place to mark guesses."""
 
 
-def export_formats() -> tuple[str, ...]:
-    """List the export formats: all formats of links that need no documents."""
-    return tuple(name for name, format in LINK_FORMATS if not format.needs)
+def export_formats(vocabulary: Vocabulary | None = None) -> tuple[str, ...]:
+    """List the export formats: all formats of links that need no documents.
+
+    Args:
+        vocabulary: leave out formats that need other concepts than those of this vocabulary (those of OMOP).
+    """
+    names = (name for name, format in LINK_FORMATS if not format.needs)
+    return tuple(name for name in names if name not in OMOP_FORMATS or is_omop(vocabulary))
 
 
 def export_project(
@@ -229,34 +251,39 @@ def export_project(
     *,
     format: str,
     vocabulary: Vocabulary | None = None,
-    decided: bool = False,
+    guesses: bool = False,
+    limit: int | None = None,
 ) -> None:
-    """Write all rows of a project with the decisions on their terms, or the links of undecided terms.
+    """Write the decisions of a project: all rows of its tables, or the mappings of its decided terms.
 
-    For each term the last decision of any reviewer counts. Rows from a file of the same format of mappings (Usagi,
-    SSSOM) keep their cells, unless their term was decided since.
+    In a table, the row of an undecided term has no concept. Formats of mappings leave undecided and flagged terms
+    out; only Usagi has flagged terms, because it can mark them. Rows from a file of the same format (Usagi, SSSOM)
+    keep their cells, unless their term was decided since.
 
     Args:
         project: the project to export.
         target: a file, which is replaced in one step, or a stream.
         format: name of a format, one of :func:`export_formats`.
         vocabulary: the vocabulary that it is linked to; formats of mappings state its sources and domains.
-        decided: whether to write only terms with the verdict concept or nil.
+        guesses: whether to write also the first candidate of each undecided or flagged term, marked as a guess.
+        limit: write only so many first rows; ``None`` for all.
 
     Raises:
-        InputError: the format needs documents or other concepts (those of OMOP), or there is no row.
+        InputError: the format needs documents or other concepts (those of OMOP), or has no place to mark guesses.
         OutputError: it cannot be written; nothing was changed.
     """
     if format not in export_formats():
         raise InputError(f"a project cannot be exported as {format[:40]!r}, only as {', '.join(export_formats())}")
+    if guesses and format in UNMARKED:
+        raise InputError(f"{format} has no place to mark guesses: export decisions only, or choose another format")
     table = ProjectTable(project)
-    rows = list(table.rows())
+    rows = list(islice(table.rows(), limit))
     # Read terms after the rows, because somebody may be adding a table with further terms.
-    terms = reviewed_terms(project, candidates=CANDIDATES if format in SUGGESTING else 1)
-    if decided:
-        rows = [row for row in rows if row.term is not None and terms[row.term].is_decided]
+    most = CANDIDATES if format in SUGGESTING else 1
+    terms = reviewed_terms(project, guesses=most if guesses else 0)
     info = LinksInfo(
         calibrated=any(term.link.confidence is not None for term in terms.values()),
+        split=any(term.link.parts for term in terms.values()),
         reviewed=True,
         table=table.layout if LINK_FORMATS.get(format).keeps_table else None,
         vocabulary=vocabulary,
@@ -267,9 +294,11 @@ def export_project(
     )
     with opened as out:
         if format in KEPT:
-            write_with_kept(project, format, out, info, rows, terms)  # type: ignore[arg-type]
+            write_with_kept(project, format, out, info, rows, terms, guesses=guesses)  # type: ignore[arg-type]
             return
         writer = open_writer(format, out, info)
         for row in rows:
+            if format in MAPPINGS and not _is_mapped(row, terms, format, guesses=guesses):
+                continue
             writer.write(link_of_row(row, terms), None if info.table is None else row.record)
         writer.close()

@@ -13,7 +13,8 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.core.prefixes import Prefixes
 from nymlink.core.problems import Problems
-from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision
+from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision, decide_forms
+from nymlink.project.forms import split_different
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, ProjectError, Target, essence
 from nymlink.project.stated_decisions import (
@@ -166,6 +167,7 @@ def apply_decisions(
     unknown: dict[str, None] = {}
     seen: dict[tuple[int, str], str] = {}
     batch: int | None = None
+    made: list[tuple[int, int]] = []
     for each in stated:
         counts["stated"] += 1
         text = " ".join(each.text.split())
@@ -190,8 +192,12 @@ def apply_decisions(
                 connection.execute("INSERT OR IGNORE INTO assignment VALUES (?, ?)", (term, each.assigned))
             present = current_decision(connection, term, who)
             at = each.at if each.at is not None and 0 < each.at < _LATEST else None
+            said = comment
             if present is not None:
-                is_same = (essence(present.verdict, present.targets), present.comment) == (what, comment)
+                # A file without a comment is no reason to drop the comment of the same decision.
+                if not comment and (at is None or present.at >= at):
+                    said = present.comment
+                is_same = (essence(present.verdict, present.targets), present.comment) == (what, said)
                 if is_same or (at is not None and present.at > at):
                     continue
             number = append(
@@ -200,14 +206,18 @@ def apply_decisions(
                 term=term,
                 verdict=each.verdict,
                 targets=targets,
-                comment=comment,
+                comment=said,
                 origin="import",
                 batch=batch,
                 at=at,
                 details={"from": name, **({} if file is None else {"file": file})},
             )
             batch = number if batch is None else batch
+            made.append((number, term))
             counts["new"] += 1
+    split_different(connection, dict.fromkeys(term for _, term in made))
+    for number, _ in made:
+        decide_forms(connection, number, undecided=True)
     return {**counts, "unknown_concepts": list(unknown)}
 
 

@@ -71,6 +71,7 @@ _KINDS: Final[Mapping[Relation, str]] = {
     "broader": "narrow",
     "narrower": "broad",
     "related": "related",
+    "part": "related",
 }
 """Relation of the concept to the term → kind of the name that the term becomes."""
 
@@ -110,7 +111,7 @@ class Overlay:
 
     @classmethod
     def of(cls, lessons: Sequence[Lesson]) -> Overlay:
-        """Make names from lessons. A term that means several concepts does not become a name."""
+        """Make names from lessons. A term with parts or with several concepts does not become a name."""
         return cls(
             Decided(
                 lesson.mention.text,
@@ -120,6 +121,7 @@ class Overlay:
             )
             for lesson in lessons
             if len(lesson.targets) < 2
+            and not any(each.part or each.denied or each.relation == "part" for each in lesson.targets)
             for target in (lesson.targets or (None,))
         )
 
@@ -212,3 +214,39 @@ def write_names(project: Project, target: Path | TextIO) -> int:
         for each in names:
             out.write("\t".join((each.concept_id, each.text, each.lang, each.kind, "", "")) + "\n")
     return len(names)
+
+
+def names_given(project: Project, text: str, limit: int) -> list[dict[str, Any]]:
+    """Find concepts by the terms that reviewers gave them, the shortest first.
+
+    Args:
+        project: the project.
+        text: text that the term contains, ignoring case.
+        limit: most concepts.
+
+    Returns:
+        For each its ``concept_id`` and ``concept_name``, and as ``matched`` the term.
+    """
+    with project.reading() as connection:
+        rows = connection.execute(
+            "SELECT term.text, term.language, target.value ->> 'concept_id' AS concept_id, "
+            "target.value ->> 'name' AS concept_name FROM settled JOIN term ON term.id = settled.term "
+            "JOIN decision ON decision.id = settled.decision, json_each(decision.targets) AS target "
+            "WHERE decision.verdict = 'concept' AND json_array_length(decision.targets) = 1 "
+            "AND instr(term.folded, ?) > 0 GROUP BY concept_id ORDER BY min(length(term.text)) LIMIT ?",
+            (" ".join(text.encode("utf-8", "replace").decode().casefold().split()), limit),
+        ).fetchall()
+    return [
+        {
+            "concept_id": row["concept_id"],
+            "concept_name": row["concept_name"],
+            "matched": {
+                "text": row["text"],
+                "concept_id": row["concept_id"],
+                "lang": row["language"] or UNKNOWN_LANGUAGE,
+                "kind": "exact",
+                "source": "decisions",
+            },
+        }
+        for row in rows
+    ]

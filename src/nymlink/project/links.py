@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from nymlink.core.errors import NymlinkError
 from nymlink.corpus.documents import Mention
+from nymlink.linking.cells import DENIED
 from nymlink.linking.link import Candidate, Context, Link
+from nymlink.linking.writers.sssom import targets_of
 from nymlink.project.project import Project
 from nymlink.project.rebase import note_better
 from nymlink.project.rows import ProjectError, Target, stored
@@ -139,6 +141,33 @@ def _with_candidates(link: Link) -> Link:
     others = [candidate for part in link.parts for candidate in part.candidates]
     found = {candidate.concept_id: candidate for candidate in (*meant, *others)}
     return replace(link, candidates=tuple(found.values())[:CANDIDATES])
+
+
+def suggested_targets(link: Link) -> list[Target]:
+    """List the concepts to accept: the first candidate, or that of each part, with what the term denies."""
+    return [
+        Target(
+            each.candidate.concept_id,
+            each.candidate.concept_name,
+            "exact" if each.relation == "close" else each.relation,
+            each.link.mention.text.removeprefix(DENIED) if link.parts else "",
+            each.link.is_denied,
+        )
+        for each in targets_of(link)
+        if each.is_first
+    ]
+
+
+def part_values(link: Link) -> list[dict[str, Any]]:
+    """Describe the parts of a term: ``text``, whether it is ``denied``, and ids of its ``candidates``."""
+    return [
+        {
+            "text": part.mention.text.removeprefix(DENIED),
+            "denied": part.is_denied,
+            "candidates": [candidate.concept_id for candidate in part.candidates],
+        }
+        for part in link.parts
+    ]
 
 
 def margin(link: Link) -> float | None:

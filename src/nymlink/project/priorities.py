@@ -73,10 +73,11 @@ def prioritise(project: Project, *, limit: int = 50, target: float = TARGET, see
     """
     with project.reading() as connection:
         rows = connection.execute(
-            "SELECT term.*, decision.verdict AS verdict, decision.targets AS targets, decision.batch AS batch "
-            "FROM term LEFT JOIN settled ON settled.term = term.id "
+            "SELECT term.*, decision.verdict AS verdict, decision.targets AS targets, decision.batch AS batch, "
+            "(SELECT sum(form.frequency) FROM term AS form WHERE form.form_of = term.id AND form.id != term.id) "
+            "AS of_forms FROM term LEFT JOIN settled ON settled.term = term.id "
             "LEFT JOIN decision ON decision.id = settled.decision "
-            "WHERE term.state = 'linked' ORDER BY term.id"
+            "WHERE term.state = 'linked' AND coalesce(term.form_of, term.id) = term.id ORDER BY term.id"
         ).fetchall()
     if not rows:
         raise InputError("no term is linked yet: run `nymlink project link`", path=project.path)
@@ -86,7 +87,7 @@ def prioritise(project: Project, *, limit: int = 50, target: float = TARGET, see
             "`nymlink project rebase`",
             path=project.path,
         )
-    weights = np.array([max(row["frequency"], 1) for row in rows], np.float64)
+    weights = np.array([max(row["frequency"] + (row["of_forms"] or 0), 1) for row in rows], np.float64)
     odds = _log_odds(np.array([row["confidence"] or 0.0 for row in rows]))
     first = [_first_concept(row) for row in rows]
     done = np.array([row["verdict"] in ("concept", "nil") for row in rows], bool)

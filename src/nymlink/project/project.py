@@ -68,9 +68,7 @@ class Project:
             NotSavedError: the file exists already, or cannot be written.
             LockedError: another process is making it.
         """
-        title = " ".join(title.split()) or Path(path).name.removesuffix(ENDING)
-        if len(title) > _LONGEST_TITLE:
-            raise InputError(f"a title may have at most {_LONGEST_TITLE} characters")
+        title = _checked_title(title) or Path(path).name.removesuffix(ENDING)
 
         def fill(connection: sqlite3.Connection) -> None:
             store_property(connection, "title", title)
@@ -107,6 +105,18 @@ class Project:
     def title(self) -> str:
         """Its title."""
         return str(self.property("title", self.path.name.removesuffix(ENDING)))
+
+    def rename(self, title: str) -> None:
+        """Give the project another title; its file keeps its name.
+
+        Raises:
+            InputError: the title is empty or too long.
+            ReadOnlyError, NotSavedError: it cannot be written.
+        """
+        title = _checked_title(title)
+        if not title:
+            raise InputError("a project needs a title")
+        self.set_property("title", title)
 
     @property
     def created(self) -> int:
@@ -149,6 +159,13 @@ class Project:
         """
         with self.writing() as connection:
             store_property(connection, name, value)
+
+
+def _checked_title(title: str) -> str:
+    title = " ".join(title.split())
+    if len(title) > _LONGEST_TITLE:
+        raise InputError(f"a title may have at most {_LONGEST_TITLE} characters")
+    return title
 
 
 def store_property(connection: sqlite3.Connection, name: str, value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nymlink.linking.link import Link
@@ -157,11 +157,11 @@ def _change(target: Target, vocabulary: Vocabulary) -> _Change | None:
     live = row is not None and not vocabulary.concept(row).obsolete
     if row is not None and live:
         name = vocabulary.preferred_name(row)
-        now = Target(target.concept_id, name, target.relation, target.details)
+        now = replace(target, name=name)
         return None if name == target.name or not target.name else _Change("renamed", target, (now,))
     others = [other for other in vocabulary.resolve(target.concept_id) if other != target.concept_id]
     now_ids = tuple(
-        Target(other, vocabulary.concept(at).name, target.relation, target.details)
+        replace(target, concept_id=other, name=vocabulary.concept(at).name)
         for other in others
         if (at := vocabulary.row(other)) is not None and not vocabulary.concept(at).obsolete
     )

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from nymlink.corpus.documents import Mention
-from nymlink.linking.link import Candidate, Link, Review
+from nymlink.linking.cells import DENIED
+from nymlink.linking.link import GUESS, Candidate, Context, Link, Review
 from nymlink.linking.linker import cut
 from nymlink.linking.writers.writer import UserTable
 from nymlink.project.links import kept_link, mention_of
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, Target, stored
+from nymlink.tables.cells import Cells, typed_cell
 from nymlink.tables.delimited import Record, format_record
 from nymlink.vocabulary.concepts import Name
 
@@ -50,6 +52,7 @@ class ProjectTable:
         self._project = project
         with project.reading() as connection:
             files = connection.execute("SELECT id, name, header, reading FROM file ORDER BY id").fetchall()
+            (has_types,) = connection.execute("SELECT EXISTS (SELECT 1 FROM row WHERE types != '{}')").fetchone()
         self._names = {row["id"]: row["name"] for row in files}
         self._headers = {row["id"]: stored(row["header"]) for row in files}
         readings: dict[int, dict[str, Any]] = {row["id"]: stored(row["reading"]) for row in files}
@@ -70,6 +73,7 @@ class ProjectTable:
             self.delimiter,
             columns.get("code"),
             columns.get("frequency"),
+            has_types=has_types,
         )
 
     def rows(self) -> Iterator[TableRow]:
@@ -77,20 +81,26 @@ class ProjectTable:
         for file in self._names:
             with self._project.reading() as connection:
                 rows = connection.execute(
-                    "SELECT number, term, code, frequency, cells FROM row WHERE file = ? ORDER BY id", (file,)
+                    "SELECT number, term, code, frequency, cells, types FROM row WHERE file = ? ORDER BY id",
+                    (file,),
                 ).fetchall()
             for row in rows:
                 cells = stored(row["cells"])
-                record = self._record(file, row["number"], cells)
+                record = self._record(file, row["number"], cells, stored(row["types"]))
                 yield TableRow(file, row["number"], row["term"], row["code"], row["frequency"], cells, record)
 
-    def _record(self, file: int, number: int, own: Sequence[str]) -> Record:
+    def _record(self, file: int, number: int, own: Sequence[str], types: Mapping[str, Any]) -> Record:
         cells = [""] * self._width
-        for place, cell in zip(self._places[file], own, strict=True):
-            cells[place] = cell
+        values: list[Any] = [None] * self._width
+        formats: list[str | None] = [None] * self._width
+        for at, (place, cell) in enumerate(zip(self._places[file], own, strict=True)):
+            kind, formats[place] = types.get(str(at), ("str", None))
+            cells[place], values[place] = cell, typed_cell(cell, kind) if cell else None
         if self._has_files:
             cells.append(self._names[file])
-        return Record(number, cells, format_record(cells, self.delimiter))
+            values, formats = [*values, self._names[file]], [*formats, None]
+        typed = Cells(values, formats) if self.layout.has_types else None
+        return Record(number, cells, format_record(cells, self.delimiter), cells=typed)
 
 
 def link_of_row(row: TableRow, terms: Mapping[int, ReviewedTerm]) -> Link:
@@ -124,7 +134,7 @@ class ReviewedTerm:
     Attributes:
         id: its number.
         text: the term.
-        link: its link, with its candidates or with the decided concepts.
+        link: its link with the decided concepts; for an undecided term with guesses, or without candidates.
         decision: the last decision of any reviewer; ``None`` if there is none.
     """
 
@@ -139,12 +149,12 @@ class ReviewedTerm:
         return self.decision is not None and self.decision.verdict in ("concept", "nil")
 
 
-def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTerm]:
+def reviewed_terms(project: Project, *, guesses: int) -> dict[int, ReviewedTerm]:
     """Read all terms of a project, by their numbers.
 
     Args:
         project: the project.
-        candidates: largest number of candidates of the link of an undecided term.
+        guesses: largest number of candidates of an undecided term, which are marked as guesses; 0 for none.
     """
     with project.reading() as connection:
         decisions = {
@@ -163,18 +173,22 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
     for row in rows:
         mention = mention_of(row["text"], row["language"], row["type"])
         # A term that is not linked yet has no concept.
-        link = kept_link(row["link"], mention) or Link(mention, "", nil=True)
+        nothing = Link(mention, "", nil=True)
+        linked = kept_link(row["link"], mention)
         decision = decisions.get(row["id"])
-        if decision is None:
-            link = cut(link, candidates)
+        if decision is not None:
+            link = _reviewed(linked or nothing, decision, assigned.get(row["id"], ""), guesses > 0)
+        elif guesses and linked is not None:
+            link = cut(linked, guesses)
+            link = replace(link, review=GUESS, parts=tuple(replace(part, review=GUESS) for part in link.parts))
         else:
-            link = _reviewed(link, decision, assigned.get(row["id"], ""))
+            link = nothing
         found[row["id"]] = ReviewedTerm(row["id"], row["text"], link, decision)
     return found
 
 
-def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
-    """Replace the candidates by the decided concepts; a flagged term without targets keeps its first candidate."""
+def _reviewed(link: Link, decision: Decision, assigned: str, has_guesses: bool) -> Link:
+    """Replace the candidates by the decided concepts. With guesses, a flagged term keeps its first candidate."""
     if decision.verdict == "open":
         return link
     review = Review(
@@ -185,7 +199,7 @@ def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
         tuple(target.relation for target in decision.targets),
         assigned,
     )
-    if decision.verdict == "flag" and not decision.targets:
+    if decision.verdict == "flag" and not decision.targets and has_guesses:
         return replace(link, candidates=link.candidates[:1], review=review)
     known = {candidate.concept_id: candidate for candidate in link.candidates}
     chosen = tuple(known.get(target.concept_id) or _candidate(target) for target in decision.targets)
@@ -193,11 +207,37 @@ def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
     return replace(
         link,
         candidates=chosen,
-        parts=(),
+        parts=_decided_parts(link, decision, chosen, review),
         confidence=link.confidence if is_first else None,
-        nil=decision.verdict == "nil",
+        nil=not chosen,
         review=review,
     )
+
+
+def _decided_parts(
+    link: Link, decision: Decision, chosen: Sequence[Candidate], review: Review
+) -> tuple[Link, ...]:
+    """Make the parts of a decided term: one for each concept, and one for each part without a concept."""
+    if not any(target.part or target.denied for target in decision.targets):
+        return ()
+    known = {part.mention.text.removeprefix(DENIED): part for part in link.parts}
+    made = []
+    for target, candidate in zip(decision.targets, chosen, strict=True):
+        text = target.part or link.mention.text
+        part = known.pop(text, None)
+        is_first = part is not None and part.candidates[:1] == (candidate,)
+        made.append(
+            Link(
+                Mention(f"{DENIED}{text}" if target.denied and target.part else text),
+                "",
+                (candidate,),
+                confidence=part.confidence if part is not None and is_first else None,
+                context=Context(negated="no") if target.denied else None,
+                review=replace(review, relations=(target.relation,)),
+            )
+        )
+    without = replace(review, relations=())
+    return (*made, *(Link(part.mention, "", nil=True, review=without) for part in known.values()))
 
 
 def _candidate(target: Target) -> Candidate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import NymlinkError, OutputError, StoreError, UnknownNameError
@@ -61,12 +61,12 @@ Verdict = Literal["concept", "nil", "flag", "open"]
 """The term means concepts; it means none of the vocabulary; it must be looked at again; its decision was
 undone."""
 
-Origin = Literal["review", "accept", "import", "release", "undo"]
+Origin = Literal["review", "accept", "import", "release", "form", "undo"]
 """How a decision was made: by a reviewer on this term; by accepting many terms with a high confidence; by import
-from a file; by a release of the vocabulary that changed it; or by undoing it."""
+from a file; by a release of the vocabulary that changed it; on another form of the term; or by undoing it."""
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
-RELATIONS: Final[tuple[Relation, ...]] = ("exact", "broader", "narrower", "related")
+RELATIONS: Final[tuple[Relation, ...]] = ("exact", "broader", "narrower", "related", "part")
 """Relations that a reviewer may choose."""
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 CHANGES: Final = ("gone", "obsolete", "replaced", "renamed", "better")
@@ -80,20 +80,23 @@ class Target:
     Attributes:
         concept_id: the concept.
         name: its preferred name at that time.
-        relation: relation of the concept to the term.
+        relation: relation of the concept to the term; ``"part"``: the meaning of a part of the term.
+        part: text of that part, if the term was split; otherwise empty.
+        denied: whether the term says that this finding is absent ("no fever").
         details: further cells of the file that it was read from, by column.
     """
 
     concept_id: str
     name: str = ""
     relation: Relation = "exact"
+    part: str = ""
+    denied: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        value = asdict(self)
-        if not value["details"]:
-            del value["details"]
-        return value
+        given = {"part": self.part, "denied": self.denied, "details": dict(self.details)}
+        known = {"concept_id": self.concept_id, "name": self.name, "relation": self.relation}
+        return {**known, **{name: value for name, value in given.items() if value}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +160,5 @@ def essence(verdict: Verdict, targets: Sequence[Target]) -> str:
     """Write a text that is equal for decisions that agree."""
     if verdict != "concept":
         return verdict
-    return " ".join(sorted(f"{target.relation}:{target.concept_id}" for target in targets))
+    signs = {False: "", True: "!"}
+    return " ".join(sorted(f"{each.relation}:{signs[each.denied]}{each.concept_id}" for each in targets))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -16,7 +16,9 @@ from nymlink.core.errors import InputError
 from nymlink.core.prefixes import Prefixes, read_curie_map
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
+from nymlink.linking.cells import DENIED
 from nymlink.linking.link import REVIEW, Relation
+from nymlink.linking.links import SPLIT
 from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.table_columns import find_roles
 from nymlink.tables.sheet import Sheet
@@ -63,34 +65,25 @@ def milliseconds(text: str) -> int | None:
         time = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    if time.tzinfo is None:
-        time = time.replace(tzinfo=UTC)
-    return round(time.timestamp() * 1000)
+    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 _FIRST: Final = ("rank", "concept_id", "concept_name")
 """The first columns that an export adds to a table."""
 _JSON: Final = ("mention", "candidates", "review")
+_WANTED: Final = ("rank", *REVIEW, "concept_id", "concept_name", *SPLIT)
+_RELATIONS: Final[Mapping[str, Relation]] = {each: each for each in RELATIONS}
 _VERDICTS: Final[dict[str, Verdict]] = {"concept": "concept", "nil": "nil", "flag": "flag"}
 
 
 def is_exported(sheet: Sheet) -> bool:
     """Whether a table has the columns of an export."""
-    has_columns = all(_column(sheet.header, name) is not None for name in (*REVIEW, "concept_id"))
-    return has_columns or set(_JSON) <= set(sheet.header)
+    columns = (*REVIEW, "concept_id")
+    return set(_JSON) <= set(sheet.header) or None not in (_column(sheet.header, name) for name in columns)
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A decision under construction: each of its targets has a row."""
-
-    line: int
-    text: str
-    verdict: Verdict
-    reviewer: str
-    at: int | None
-    comment: str
-    targets: dict[str, Target] = field(default_factory=dict)
+_DRAFT = tuple[StatedDecision, dict[str, Target]]
+"""A decision whose targets are still being read, and these by concept."""
 
 
 def exported_decisions(
@@ -104,102 +97,89 @@ def exported_decisions(
         known: for each file of the project its ``header`` and its column of terms (``mention``).
         problems: receives cells that cannot be read as decisions.
     """
-    drafts: dict[tuple[str, str, int | None], _Draft] = {}
+    drafts: dict[tuple[str, str, int | None], _DRAFT] = {}
     for line, row in _json_rows(sheet) if set(_JSON) <= set(sheet.header) else _rows(sheet, said, known):
-        verdict = _VERDICTS.get(row["decision"].strip().casefold())
-        text = " ".join(row["text"].split())
-        if not text or not row["decision"].strip():
+        decision, text = row["decision"].strip().casefold(), " ".join(row["text"].split())
+        if not text or decision in ("", "guess"):
             continue
-        if verdict is None:
+        if (verdict := _VERDICTS.get(decision)) is None:
             what = f"{row['decision'][:40]!r} is no decision: one of {', '.join(_VERDICTS)}"
             problems.reject(Path(sheet.name), line, what)
             continue
-        at = milliseconds(row["decided_at"])
-        draft = _Draft(line, text, verdict, row["reviewer"].strip(), at, row["comment"])
-        draft = drafts.setdefault((text, draft.reviewer, at), draft)
+        at, reviewer = milliseconds(row["decided_at"]), row["reviewer"].strip()
+        stated = StatedDecision(line, text, verdict, (), reviewer, at, row["comment"])
+        _, targets = drafts.setdefault((text, reviewer, at), (stated, {}))
         concept = row["concept_id"].strip()
         if concept and verdict != "nil" and (row["relation"].strip() or verdict == "concept"):
-            relation = _relation(row["relation"], sheet, line, problems)
-            draft.targets.setdefault(concept, Target(concept, row["concept_name"], relation))
-    for draft in drafts.values():
-        if draft.verdict == "concept" and not draft.targets:
-            problems.reject(Path(sheet.name), draft.line, "the decision is concept, and there is no concept_id")
+            relation = _RELATIONS.get(row["relation"].strip().casefold() or "exact")
+            if relation is None:
+                what = f"{row['relation'][:40]!r} is no relation ({', '.join(RELATIONS)}): read as exact"
+                problems.repair(Path(sheet.name), line, what)
+            denied = row["negated"].strip().casefold() == "true"
+            part = row["part"].removeprefix(DENIED) if denied else row["part"]
+            targets.setdefault(concept, Target(concept, row["concept_name"], relation or "exact", part, denied))
+    for stated, targets in drafts.values():
+        if stated.verdict == "concept" and not targets:
+            problems.reject(Path(sheet.name), stated.line, "the decision is concept, and there is no concept_id")
             continue
-        targets = tuple(draft.targets.values())
-        yield StatedDecision(
-            draft.line, draft.text, draft.verdict, targets, draft.reviewer, draft.at, draft.comment
-        )
+        yield replace(stated, targets=tuple(targets.values()))
 
 
 def _rows(
     sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table, with nymlink's names of columns."""
-    wanted = (*REVIEW, "concept_id", "concept_name")
-    places = {name: place for name in wanted if (place := _column(sheet.header, name)) is not None}
-    mention = _mention(sheet, said, known)
+    places = {name: place for name in _WANTED if (place := _column(sheet.header, name)) is not None}
+    # The user's own columns come first.
+    own = min(places[name] for name in _FIRST if name in places)
+    places = {name: place for name, place in places.items() if place >= own}
+    mention = _mention(sheet, said, known, max(own, 1))
     for number, cells in sheet.rows:
         if number not in sheet.ragged:
-            row = {name: cells[places[name]] if name in places else "" for name in wanted}
+            row = {name: cells[places[name]] if name in places else "" for name in _WANTED}
             yield number, {**row, "text": cells[mention]}
 
 
-def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]) -> int:
-    """Find the column of terms, which is before the columns added by the export."""
-    firsts = (_column(sheet.header, name) for name in _FIRST)
-    own = min((place for place in firsts if place is not None), default=len(sheet.header))
-    if not said:
-        for file in known:
-            header = file["header"]
-            if sheet.header[: len(header)] == header:
-                return int(file["mention"])
-    rows = [(number, cells[: max(own, 1)]) for number, cells in sheet.rows]
-    table = replace(sheet, format="table", header=sheet.header[: max(own, 1)], rows=rows)
-    return find_roles(table, said)[0].mention
+def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]], own: int) -> int:
+    """Find the column of terms among the user's own columns."""
+    for file in () if said else known:
+        if sheet.header[: len(file["header"])] == file["header"]:
+            return int(file["mention"])
+    rows = [(number, cells[:own]) for number, cells in sheet.rows]
+    return find_roles(replace(sheet, format="table", header=sheet.header[:own], rows=rows), said)[0].mention
 
 
 def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield a row for each target in each line of JSON."""
-    at = {name: sheet.header.index(name) for name in _JSON}
+    nothing = dict.fromkeys(_WANTED, "")
     for number, cells in sheet.rows:
         try:
-            review = json.loads(cells[at["review"]] or "{}")
-            candidates = json.loads(cells[at["candidates"]] or "[]")
-            row = {name: str(review.get(name) or "") for name in REVIEW} | {"text": cells[at["mention"]]}
-            targets = list(zip(candidates, review.get("relations", []), strict=False))
-            for candidate, relation in targets or [({}, "")]:
-                concept = {name: str(candidate.get(name) or "") for name in ("concept_id", "concept_name")}
-                yield number, {**row, **concept, "relation": str(relation)}
-        except (ValueError, AttributeError, TypeError):
-            yield (
-                number,
-                {**dict.fromkeys((*REVIEW, "concept_id", "concept_name"), ""), "text": "?", "decision": "?"},
-            )
+            line = dict(zip(sheet.header, cells, strict=True))
+            whole = {name: json.loads(line.get(name) or "null") for name in ("review", "candidates", "parts")}
+            review = whole["review"] or {}
+            row = {name: str(review.get(name) or "") for name in REVIEW} | {"text": line["mention"]}
+            yield number, {**nothing, **row}
+            for link in whole["parts"] or [{**whole, "mention": ""}]:
+                of_part = {"part": link["mention"], "negated": str(link.get("negated", ""))}
+                relations = (link.get("review") or {}).get("relations", [])
+                for candidate, relation in zip(link["candidates"] or [], relations, strict=False):
+                    concept = {name: str(candidate.get(name) or "") for name in ("concept_id", "concept_name")}
+                    yield number, {**nothing, **row, **concept, **of_part, "relation": str(relation)}
+        except (ValueError, AttributeError, TypeError, KeyError):
+            yield number, {**nothing, "text": "?", "decision": "?"}
 
 
 def _column(header: Sequence[str], name: str) -> int | None:
     """Find a column added by the export; it is called ``nymlink_…`` if the table already had its name."""
-    for given in (f"nymlink_{name}", name):
-        if given in header:
-            return len(header) - 1 - list(reversed(header)).index(given)
-    return None
-
-
-def _relation(cell: str, sheet: Sheet, line: int, problems: Problems) -> Relation:
-    stated = cell.strip().casefold() or "exact"
-    for relation in RELATIONS:
-        if relation == stated:
-            return relation
-    problems.repair(
-        Path(sheet.name), line, f"{cell[:40]!r} is no relation ({', '.join(RELATIONS)}): read as exact"
-    )
-    return "exact"
+    given = f"nymlink_{name}" if f"nymlink_{name}" in header else name
+    return len(header) - 1 - list(reversed(header)).index(given) if given in header else None
 
 
 _SAID: Final = re.compile(
     r"(?P<verdict>decided|flagged) by (?P<who>.+?) at (?P<at>\d{4}-[^\s;]+)(?:; (?P<comment>.*))?", re.DOTALL
 )
 _OWN: Final = "TermsLinkedByNymlink"
+_PART: Final = re.compile(r"part of the term: ([^;]*)(?:; )?")
 
 
 def is_concept_map(raw: bytes) -> bool:
@@ -212,8 +192,8 @@ def concept_map_decisions(
 ) -> Iterator[StatedDecision]:
     """Yield a decision for each element of ConceptMaps (FHIR R4 or R5, JSON), in one resource or a Bundle.
 
-    A target that is denied (``disjoint``, ``not-related-to``) is no target. Of a map that nymlink wrote only the
-    decisions of persons count.
+    A target that is denied (``disjoint``, ``not-related-to``) is no target; in a map that nymlink wrote, it is a
+    finding that the term denies. Of such a map only the decisions of persons count.
 
     Args:
         raw: content of the file.
@@ -228,36 +208,29 @@ def concept_map_decisions(
         resource = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"no JSON ({error}): export the ConceptMap again", path=name) from error
-    if not isinstance(resource, dict):
-        raise InputError("no ConceptMap in this JSON", path=name)
-    entries = _objects(resource, "entry") if resource.get("resourceType") == "Bundle" else []
-    resources = [resource, *(_member(entry, "resource") for entry in entries)]
-    maps = [each for each in resources if each.get("resourceType") == "ConceptMap"]
+    resources = [resource, *(entry.get("resource") for entry in _objects(resource, "entry"))]
+    maps = [each for each in resources if isinstance(each, dict) and each.get("resourceType") == "ConceptMap"]
     if not maps:
         raise InputError("no ConceptMap in this FHIR JSON", path=name)
-    terms: dict[tuple[str, str], _Draft] = {}
-    for each in maps:
-        for group in _objects(each, "group"):
-            for element in _objects(group, "element"):
-                code, text = (_string(element, key) for key in ("code", "display"))
-                if not (text or code):
-                    problems.reject(Path(name), None, "an element without code and display")
-                    continue
-                found = _element(element, _string(group, "target"), prefixes, is_own=each.get("name") == _OWN)
-                if found is None:
-                    continue
-                draft = terms.setdefault((code, text), _Draft(1, text or code, *found[:4]))
-                draft.targets.update((target.concept_id, target) for target in found[4])
-    for draft in terms.values():
-        verdict: Verdict = "concept" if draft.targets and draft.verdict == "nil" else draft.verdict
-        targets = tuple(draft.targets.values())
-        yield StatedDecision(draft.line, draft.text, verdict, targets, draft.reviewer, draft.at, draft.comment)
+    terms: dict[tuple[str, str], _DRAFT] = {}
+    groups = [(each.get("name") == _OWN, group) for each in maps for group in _objects(each, "group")]
+    pairs = ((is_own, group, element) for is_own, group in groups for element in _objects(group, "element"))
+    for of_nymlink, system, element in pairs:
+        code, text = (_string(element, key) for key in ("code", "display"))
+        if not (text or code):
+            problems.reject(Path(name), None, "an element without code and display")
+        elif (found := _element(element, _string(system, "target"), prefixes, is_own=of_nymlink)) is not None:
+            stated, targets = terms.setdefault((code, text), (replace(found, text=text or code), {}))
+            targets.update((target.concept_id, target) for target in found.targets)
+    for stated, targets in terms.values():
+        verdict: Verdict = "concept" if targets and stated.verdict == "nil" else stated.verdict
+        yield replace(stated, verdict=verdict, targets=tuple(targets.values()))
 
 
 def _element(
     element: Mapping[str, Any], system: str, prefixes: Prefixes, *, is_own: bool
-) -> tuple[Verdict, str, int | None, str, list[Target]] | None:
-    """Read verdict, reviewer, time, comment and targets of an element; ``None`` if it decides nothing."""
+) -> StatedDecision | None:
+    """Read the decision of an element, without its text; ``None`` if it decides nothing."""
     targets: list[Target] = []
     comments: dict[str, None] = {}
     is_nil = element.get("noMap") is True
@@ -269,26 +242,21 @@ def _element(
         is_nil = is_nil or relation == "nil"
         comment = _string(target, "comment")
         match = _SAID.search(comment)
+        if is_own and match is None:
+            continue
         said = said or match
-        comment = (match["comment"] or "") if match else comment
-        if comment and not (is_own and match is None):
-            comments[comment] = None
-        code = _string(target, "code")
-        if code and relation in RELATIONS and not (is_own and match is None):
-            concept = prefixes.coded(system, code)
-            targets.append(
-                Target(concept, _string(target, "display"), next(r for r in RELATIONS if r == relation))
-            )
+        part = _PART.search(comment) if is_own else None
+        comments[(match["comment"] or "") if match else comment] = None
+        code, denied = _string(target, "code"), is_own and relation == "denied"
+        if code and (denied or relation in RELATIONS):
+            means: Relation = "part" if part else _RELATIONS.get(relation, "exact")
+            text = part[1].removeprefix(DENIED if denied else "") if part else ""
+            targets.append(Target(prefixes.coded(system, code), _string(target, "display"), means, text, denied))
     if not targets and (not is_nil or (is_own and said is None)):
         return None
     verdict: Verdict = "nil" if not targets else "flag" if said and said["verdict"] == "flagged" else "concept"
     who, at = (said["who"], milliseconds(said["at"])) if said else ("", None)
-    return verdict, who, at, "; ".join(comments), targets
-
-
-def _member(value: Mapping[str, Any], key: str) -> dict[str, Any]:
-    member = value.get(key)
-    return member if isinstance(member, dict) else {}
+    return StatedDecision(1, "", verdict, tuple(targets), who, at, "; ".join(filter(None, comments)))
 
 
 def _objects(value: Any, key: str) -> list[dict[str, Any]]:
@@ -307,23 +275,20 @@ _REVIEWERS: Final = ("reviewer_label", "reviewer_id", "author_label", "author_id
 """Columns with the name of the reviewer, the likeliest first."""
 _DECIDED_AT: Final = re.compile(r"\bdecided_at=(\S+?)(?:;|$)")
 _FLAGGED: Final = re.compile(r"\bdecision=flag\b")
+_PART_OF: Final = re.compile(r"\bpart=([^;]*)")
 
 
 def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     """Yield a decision for each subject with a mapping made or reviewed by a person.
 
-    A negated mapping gives no target.
+    A negated mapping gives no target, unless nymlink wrote it for a finding that the term denies.
     """
     prefixes = _sssom_prefixes(sheet)
-    subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
-    for number, cells in sheet.rows:
-        row = dict(zip(sheet.header, cells, strict=True))
-        label = row.get("subject_label", "") or row.get("subject_id", "")
-        # A mapping to a literal names no concept, nor does it say that there is none.
-        is_mapping = bool(row.get("object_id", "").strip()) and not row.get("predicate_modifier", "")
-        if number not in sheet.ragged and label and _is_reviewed(row) and is_mapping:
-            subjects.setdefault((row.get("subject_id", ""), label), []).append((number, row))
-    for (_, label), rows in subjects.items():
+    for group in _grouped(sheet, "subject_id", "subject_label"):
+        rows = [(number, row) for number, row in group if _is_reviewed(row) and _is_mapping(row)]
+        label = group[0][1].get("subject_label") or group[0][1].get("subject_id", "")
+        if not (rows and label):
+            continue
         line, first = rows[0]
         is_flagged = _FLAGGED.search(first.get("other", "")) is not None
         # A flagged subject may also have suggestions of a program.
@@ -368,6 +333,22 @@ def _sssom_prefixes(sheet: Sheet) -> Prefixes:
     return prefixes
 
 
+def _grouped(sheet: Sheet, *columns: str) -> list[list[tuple[int, dict[str, str]]]]:
+    """List the rows that have as many cells as the header, together if they are equal in some columns."""
+    groups: dict[tuple[str, ...], list[tuple[int, dict[str, str]]]] = {}
+    for number, cells in sheet.rows:
+        row = dict(zip(sheet.header, cells, strict=True))
+        if number not in sheet.ragged:
+            groups.setdefault(tuple(row.get(name, "") for name in columns), []).append((number, row))
+    return list(groups.values())
+
+
+def _is_mapping(row: dict[str, str]) -> bool:
+    """Whether a row maps to a concept; a literal is none, and does not say that there is none."""
+    is_negated = bool(row.get("predicate_modifier")) and not _PART_OF.search(row.get("other", ""))
+    return bool(row.get("object_id", "").strip()) and not is_negated
+
+
 def _is_reviewed(row: dict[str, str]) -> bool:
     """Whether a person made or reviewed a mapping; mappings justified only by programs are suggestions."""
     return _is_justified(row) or any(row.get(column, "").strip() for column in ("reviewer_id", "reviewer_label"))
@@ -387,21 +368,21 @@ def _sssom_targets(rows: list[dict[str, str]], prefixes: Prefixes) -> Iterator[T
         seen.add(concept)
         stated = row["predicate_id"].strip()
         means = meanings("sssom", "predicate_id").get(stated)
-        relation: Relation = next((each for each in RELATIONS if each == means), "related")
+        relation = _RELATIONS.get(means or "", "related")
         is_usual = stated in ("skos:exactMatch", "skos:broadMatch", "skos:narrowMatch", "skos:relatedMatch")
         details = {} if is_usual else {"predicate_id": stated}
-        yield Target(concept, row.get("object_label", "").strip(), relation, details)
+        part = _PART_OF.search(row.get("other", ""))
+        if part is not None and relation == "related":
+            relation = "part"
+        of_part = ("", False) if part is None else (part[1].strip(), bool(row.get("predicate_modifier")))
+        yield Target(concept, row.get("object_label", "").strip(), relation, *of_part, details)
 
 
 def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
     """Yield a decision for each code that somebody has decided on."""
-    codes: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
-    for number, cells in sheet.rows:
-        if number not in sheet.ragged:
-            row = dict(zip(sheet.header, cells, strict=True))
-            codes.setdefault((row["sourceCode"], row["sourceName"]), []).append((number, row))
-    for (_, name), rows in codes.items():
+    for rows in _grouped(sheet, "sourceCode", "sourceName"):
         line, first = rows[0]
+        name = first["sourceName"]
         status = meanings("usagi", "mappingStatus").get(first["mappingStatus"].strip(), "nothing")
         if status == "nothing" or not name.strip():
             continue
@@ -415,7 +396,7 @@ def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
             targets,
             reviewer=first.get("statusSetBy", "").strip(),
             at=int(at[:20]) if at.isascii() and at.isdecimal() else None,
-            comment=first.get("comment", ""),
+            comment=_PART.sub("", first.get("comment", "")),
             assigned=first.get("assignedReviewer", "").strip(),
         )
 
@@ -429,7 +410,10 @@ def _usagi_targets(rows: list[dict[str, str]]) -> Iterator[Target]:
             continue
         seen.add(concept)
         means = meanings("usagi", "equivalence").get(row.get("equivalence", "").strip(), "exact")
-        relation = next(each for each in RELATIONS if each == means)
+        part = _PART.match(row.get("comment", ""))
+        relation: Relation = "part" if part else _RELATIONS[means]
         mapped_for = row.get("mappingType", "").strip()
         details = {"mappingType": mapped_for} if mapped_for not in ("", "MAPS_TO") else {}
-        yield Target(OMOP + concept, row.get("conceptName", "").strip(), relation, details)
+        yield Target(
+            OMOP + concept, row.get("conceptName", "").strip(), relation, part[1] if part else "", details=details
+        )

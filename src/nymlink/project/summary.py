@@ -9,11 +9,14 @@ from typing import Any
 
 from nymlink.project.links import count_progress
 from nymlink.project.project import Project
+from nymlink.project.reviewers import adjudicator, is_hidden
 from nymlink.project.rows import Decision, stored
 
 
 def agreements(project: Project) -> list[dict[str, Any]]:
-    """Measure the agreement of each pair of reviewers with decisions on the same terms.
+    """Measure the agreement of each pair of reviewers with decisions on the same terms, without the adjudicator.
+
+    Other forms of a term do not count.
 
     Returns:
         For each pair: ``reviewers``; ``terms``, the number of terms that both decided on; ``agree``, the number on
@@ -22,7 +25,9 @@ def agreements(project: Project) -> list[dict[str, Any]]:
     with project.reading() as connection:
         rows = connection.execute(
             "SELECT current.term, current.reviewer, decision.essence FROM current "
-            "JOIN decision ON decision.id = current.decision WHERE decision.verdict != 'open'"
+            "JOIN decision ON decision.id = current.decision JOIN term ON term.id = current.term "
+            "WHERE decision.verdict != 'open' AND coalesce(term.form_of, term.id) = term.id "
+            "AND current.reviewer NOT IN (SELECT reviewer FROM adjudicator)"
         ).fetchall()
     decided: dict[str, dict[int, str]] = defaultdict(dict)
     for term, reviewer, essence in rows:
@@ -60,18 +65,20 @@ def cohens_kappa(labels: Sequence[tuple[str, str]]) -> float | None:
     return None if by_chance == 1 else (agreed - by_chance) / (1 - by_chance)
 
 
-def changes_after(project: Project, after: int, *, limit: int = 5000) -> dict[str, Any]:
+def changes_after(project: Project, after: int, *, viewer: str | None = None, limit: int = 5000) -> dict[str, Any]:
     """List the terms decided after an entry of the log, with the current decisions.
 
     Args:
         project: the project.
         after: number of the last known entry; 0 for none.
+        viewer: reviewer who asks; see :func:`nymlink.project.reviewers.is_hidden`.
         limit: largest number of entries; call again for the rest.
 
     Returns:
         ``last``, the number of the last entry that is included, and ``decisions``: for each term and reviewer the
         decision that counts now, or ``None`` if all were undone.
     """
+    hidden = is_hidden(project, viewer)
     with project.reading() as connection:
         entries = connection.execute(
             "SELECT id, term, reviewer FROM decision WHERE id > ? ORDER BY id LIMIT ?", (after, limit)
@@ -94,6 +101,7 @@ def changes_after(project: Project, after: int, *, limit: int = 5000) -> dict[st
                 "decision": None if row["id"] is None else Decision.of(row).to_dict(),
             }
             for row in rows
+            if not hidden or row["changed_reviewer"] == viewer
         ],
     }
 
@@ -130,7 +138,8 @@ def summary(project: Project) -> dict[str, Any]:
         The values of :func:`short_summary`; ``states`` (of linking) and ``verdicts`` with their numbers of terms;
         ``coverage``: shares of terms, rows and occurrences (``frequency``) with the verdict concept or nil;
         ``reviewers`` with their numbers of decided and assigned terms; ``agreement`` of each pair;
-        ``disagreements``; ``changed``, changes by another release; ``files``; ``last``, the last entry of the log;
+        ``disagreements``; ``blind`` and ``adjudicator``, see :func:`nymlink.project.reviewers.set_review`;
+        ``changed``, changes by another release; ``files``; ``last``, the last entry of the log;
         ``learned``, the report of learning, or ``None``; ``progress`` of linking.
     """
     with project.reading() as connection:
@@ -175,6 +184,8 @@ def summary(project: Project) -> dict[str, Any]:
         "reviewers": [dict(row) for row in reviewers],
         "agreement": agreements(project),
         "disagreements": disagreements,
+        "blind": bool(project.property("blind")),
+        "adjudicator": adjudicator(project),
         "changed": dict(changed),
         "learned": _learned(project),
         "files": [{**dict(row), "reading": stored(row["reading"])} for row in files],

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
+from nymlink.tables.cells import mention_fault
 from nymlink.tables.columns import SPELLINGS, column_place, normalise_header
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.tables.sheet import Sheet, read_sheet
@@ -17,7 +20,18 @@ _LOOKED_AT: Final = 500
 """Rows checked for guessing columns."""
 _NUMBER: Final = re.compile(r"[\s\d.,:/+-]*")
 _ID: Final = re.compile(r"[A-Za-z_.]{0,20}[:_-]?[0-9][\w.:-]*|https?://\S+")
-_FREQUENCIES: Final = frozenset({"frequency", "freq", "count", "n", "occurrences", "sourcefrequency"})
+_FREQUENCIES: Final = frozenset(
+    "frequency freq count n occurrences sourcefrequency haufigkeit anzahl vorkommen frecuencia recuento cantidad "
+    "numero veces frequence effectif nombre occurrence".split()
+)
+_MENTIONS: Final = (
+    *SPELLINGS["mention"],
+    *"begriff bezeichnung diagnose diagnosen befund befunde diagnosetext symptom klartext".split(),
+    *"termino diagnostico hallazgo sintoma descripcion nombre_del_termino denominacion".split(),
+    *"terme libelle diagnostic symptome constat intitule designation".split(),
+)
+"""Headers of columns of terms, the likeliest first, in English, German, Spanish and French."""
+_LANGUAGES: Final = frozenset((*SPELLINGS["language"], "sprache", "idioma", "lengua", "langue"))
 _COUNT: Final = re.compile(r"\s*[0-9]{1,12}\s*")
 _KNOWN: Final = {
     "usagi": {"mention": ["sourceName"], "code": ["sourceCode"], "frequency": ["sourceFrequency"]},
@@ -85,24 +99,27 @@ def _guesses(sheet: Sheet) -> dict[str, int | None]:
             role: next((sheet.header.index(name) for name in names if name in sheet.header), None)
             for role, names in known.items()
         }
-    names = list(map(normalise_header, sheet.header))
+    # Headers may lack accents: "Häufigkeit", "termino".
+    names = [_without_accents(normalise_header(name)) for name in sheet.header]
     whole = [row for number, row in sheet.rows[:_LOOKED_AT] if number not in sheet.ragged]
     cells = [[row[place] for row in whole] for place in range(len(names))]
     return {
         "mention": _mention(names, cells),
         "code": None,
         "frequency": _first(names, cells, _FREQUENCIES, lambda cell: _COUNT.fullmatch(cell) is not None),
-        "language": _first(
-            names, cells, frozenset(SPELLINGS["language"]), lambda cell: normalise_language(cell) is not None
-        ),
+        "language": _first(names, cells, _LANGUAGES, lambda cell: normalise_language(cell) is not None),
     }
+
+
+def _without_accents(text: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
 
 
 def _mention(names: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
     """Guess the column of terms: by its name, else the one that looks most like names of something."""
-    named = [place for place, name in enumerate(names) if name in SPELLINGS["mention"]]
+    named = [place for place, name in enumerate(names) if name in _MENTIONS]
     if named:
-        return min(named, key=lambda place: SPELLINGS["mention"].index(names[place]))
+        return min(named, key=lambda place: _MENTIONS.index(names[place]))
     return max(range(len(names)), key=lambda place: _likeness(cells[place]))
 
 
@@ -140,6 +157,8 @@ def preview_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     columns: Mapping[str, str] | None = None,
+    sheet: str = "",
+    header_row: int | None = None,
     claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
     """Read a table, and describe it as JSON values.
@@ -150,29 +169,46 @@ def preview_table(
         encoding: of a text; ``None`` to find it.
         delimiter: as of :func:`~nymlink.tables.sheet.read_sheet`.
         columns: which column holds what, where it is not to be guessed.
+        sheet: as of :func:`~nymlink.tables.sheet.read_sheet`.
+        header_row: as of :func:`~nymlink.tables.sheet.read_sheet`.
         claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
 
     Raises:
         InputError: it is no table, or has no such column.
     """
     problems = Problems()
-    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
-    roles, guessed = find_roles(sheet, columns or {})
-    header = sheet.header
+    read = read_sheet(
+        raw,
+        name,
+        problems,
+        encoding=encoding,
+        delimiter=delimiter,
+        sheet=sheet,
+        header_row=header_row,
+        claim=claim,
+    )
+    roles, guessed = find_roles(read, columns or {})
+    for number, cells in read.rows:
+        if number not in read.ragged and (fault := mention_fault(cells[roles.mention])) is not None:
+            problems.reject(Path(read.name), number, fault, outcome="kept, not linked")
+    header = read.header
     return {
-        "format": sheet.format,
-        "encoding": sheet.encoding,
-        "delimiter": sheet.delimiter,
-        "guessed": [*sheet.guessed, *guessed],
-        "columns": [{"name": column, **_describe(sheet, place)} for place, column in enumerate(header)],
+        "format": read.format,
+        "encoding": read.encoding,
+        "delimiter": read.delimiter,
+        "sheets": list(read.sheets),
+        "sheet": sheet or next(iter(read.sheets), ""),
+        "header_row": None if read.format == "lines" else read.header_row,
+        "guessed": [*read.guessed, *guessed],
+        "columns": [{"name": column, **_describe(read, place)} for place, column in enumerate(header)],
         "column": header[roles.mention],
         **{
             role: None if place is None else header[place]
             for role, place in roles.to_dict().items()
             if role != "mention"
         },
-        "rows": [[cell[:_LONGEST] for cell in row] for _, row in sheet.rows[:_ROWS]],
-        "total_rows": len(sheet.rows),
+        "rows": [[cell[:_LONGEST] for cell in row] for _, row in read.rows[:_ROWS]],
+        "total_rows": len(read.rows),
         "problems": problems.to_dict(),
     }
 

@@ -1,4 +1,4 @@
-"""Terms under review: list them, assign them to reviewers, and accept many at once."""
+"""Terms under review: list them, and assign them to reviewers."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Final, Literal, get_args
 
-from nymlink.core.errors import InputError
-from nymlink.linking.writers.sssom import first_targets
-from nymlink.project.decisions import append, checked_reviewer
-from nymlink.project.links import kept_link, link_values, mention_of
+from nymlink.project.decisions import checked_reviewer, other_forms
+from nymlink.project.links import kept_link, link_values, mention_of, part_values, suggested_targets
 from nymlink.project.project import Project
-from nymlink.project.rows import Decision, Target, UnknownTermError, stored
+from nymlink.project.reviewers import is_hidden
+from nymlink.project.rows import Decision, UnknownTermError, stored
 
-Status = Literal["all", "open", "decided", "nil", "flagged", "disagreement", "mine", "changed", "failed"]
+Status = Literal[
+    "all", "open", "decided", "nil", "flagged", "accepted", "disagreement", "mine", "changed", "failed"
+]
 Sort = Literal["order", "confidence", "margin", "frequency", "text"]
 
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -37,22 +38,29 @@ _OWN_VERDICT: Final = (
     "WHERE current.term = term.id AND current.reviewer = :reviewer)"
 )
 
+_FREQUENCY: Final = (
+    "(term.frequency + coalesce("
+    "(SELECT sum(form.frequency) FROM term AS form WHERE form.form_of = term.id AND form.id != term.id), 0))"
+)
+"""Frequency of a term in all its forms."""
+
 _BOUNDS: Final = {
     "min_confidence": "term.confidence >=",
     "max_confidence": "term.confidence <=",
     "max_margin": "term.margin <=",
-    "min_frequency": "term.frequency >=",
+    "min_frequency": f"{_FREQUENCY} >=",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFilter:
-    """A selection of terms.
+    """A selection of terms. Of a term with several forms, only the first one is selected.
 
     Attributes:
         status: ``"all"``: every term; ``"open"``: terms that are not decided; ``"decided"``: terms with the
-            verdict concept or nil; ``"nil"`` and ``"flagged"``: terms with this verdict; ``"disagreement"``: terms
-            on which reviewers decided differently; ``"mine"``: terms that are assigned to the reviewer, who has
+            verdict concept or nil; ``"nil"`` and ``"flagged"``: terms with this verdict; ``"accepted"``: terms
+            that were accepted together with others, and not looked at since; ``"disagreement"``: terms on which
+            reviewers decided differently; ``"mine"``: terms that are assigned to the reviewer, who has
             not decided yet; ``"changed"``: terms that another release of the vocabulary changed; ``"failed"``:
             terms that cannot be linked.
         reviewer: reviewer whose decisions determine the status; empty for all reviewers.
@@ -62,6 +70,7 @@ class TermFilter:
         max_confidence: largest confidence of the link.
         max_margin: largest margin between the scores of the first two candidates.
         min_frequency: smallest frequency.
+        is_hidden: whether disagreements are hidden.
     """
 
     status: Status = "all"
@@ -72,6 +81,7 @@ class TermFilter:
     max_confidence: float | None = None
     max_margin: float | None = None
     min_frequency: int | None = None
+    is_hidden: bool = False
 
     def where(self) -> tuple[str, dict[str, Any]]:
         """Write the filter as an SQL condition on the table `term`, with its parameters."""
@@ -82,7 +92,8 @@ class TermFilter:
             "decided": [f"{verdict} IN ('concept', 'nil')"],
             "nil": [f"{verdict} = 'nil'"],
             "flagged": [f"{verdict} = 'flag'"],
-            "disagreement": ["term.id IN (SELECT term FROM disagreement)"],
+            "accepted": [f"{verdict.replace('decision.verdict', 'decision.origin')} = 'accept'"],
+            "disagreement": ["0" if self.is_hidden else "term.id IN (SELECT term FROM disagreement)"],
             "mine": [
                 "term.id IN (SELECT term FROM assignment WHERE reviewer = :reviewer)",
                 f"coalesce({_OWN_VERDICT}, 'open') = 'open'",
@@ -90,18 +101,24 @@ class TermFilter:
             "changed": ["term.id IN (SELECT term FROM release_change)"],
             "failed": ["term.state = 'failed'"],
         }[self.status]
+        conditions.append("coalesce(term.form_of, term.id) = term.id")
         parameters: dict[str, Any] = {"reviewer": _whole(self.reviewer)}
         if self.assigned:
             conditions.append("term.id IN (SELECT term FROM assignment WHERE reviewer = :assigned)")
             parameters["assigned"] = _whole(self.assigned)
         if self.text.strip():
-            conditions.append("instr(term.folded, :text) > 0")
+            conditions.append("term.id IN (SELECT coalesce(form_of, id) FROM term WHERE instr(folded, :text) > 0)")
             parameters["text"] = " ".join(_whole(self.text).casefold().split())
         for name, condition in _BOUNDS.items():
             if getattr(self, name) is not None:
                 conditions.append(f"{condition} :{name}")
                 parameters[name] = getattr(self, name)
-        return " AND ".join(conditions) or "1", parameters
+        return " AND ".join(conditions), parameters
+
+    def seen_by(self, viewer: str) -> TermFilter:
+        """Restrict the filter to what a reviewer of a blind review may know."""
+        # No reviewer is called " ".
+        return replace(self, reviewer=viewer or " ", is_hidden=True)
 
 
 def _whole(text: str) -> str:
@@ -117,6 +134,7 @@ def list_terms(
     descending: bool = False,
     limit: int = 200,
     offset: int = 0,
+    viewer: str | None = None,
 ) -> dict[str, Any]:
     """List terms: the ``total`` number of matching terms, and one page of ``terms``.
 
@@ -127,10 +145,12 @@ def list_terms(
         descending: whether to begin with the largest value.
         limit: number of terms on the page.
         offset: number of terms to skip.
+        viewer: reviewer who asks; see :func:`nymlink.project.reviewers.is_hidden`.
     """
-    where, parameters = which.where()
+    hidden = is_hidden(project, viewer)
+    where, parameters = (which.seen_by(viewer or "") if hidden else which).where()
     direction = "DESC" if descending else "ASC"
-    column = {"order": "term.id", "text": "term.folded"}.get(sort, f"term.{sort}")
+    column = {"order": "term.id", "text": "term.folded", "frequency": _FREQUENCY}.get(sort, f"term.{sort}")
     with project.reading() as connection:
         total = connection.execute(f"SELECT count(*) FROM term WHERE {where}", parameters).fetchone()[0]
         rows = connection.execute(
@@ -139,11 +159,22 @@ def list_terms(
             {**parameters, "limit": limit, "offset": offset},
         ).fetchall()
         shown = _listed(connection, rows)
-    return {"total": total, "terms": shown}
+    return {"total": total, "terms": [_seen(each, viewer) for each in shown] if hidden else shown}
 
 
-def term_details(project: Project, term: int) -> dict[str, Any]:
+def _seen(shown: dict[str, Any], viewer: str | None) -> dict[str, Any]:
+    """Leave out the decisions of others."""
+    own = {who: made for who, made in shown["decisions"].items() if who == viewer}
+    return {**shown, "decisions": own, "carried": shown["carried"] and bool(own)}
+
+
+def term_details(project: Project, term: int, *, viewer: str | None = None) -> dict[str, Any]:
     """Show a term: its values in a list, whole link, assigned reviewers, all its decisions, and its first rows.
+
+    Args:
+        project: the project.
+        term: number of the term.
+        viewer: reviewer who asks; see :func:`nymlink.project.reviewers.is_hidden`.
 
     Raises:
         UnknownTermError: there is no such term.
@@ -162,14 +193,19 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
         ).fetchall()
         rows = connection.execute(
             "SELECT file.name, file.header, row.number, row.code, row.cells "
-            "FROM row JOIN file ON file.id = row.file WHERE row.term = ? ORDER BY row.id LIMIT ?",
+            "FROM row JOIN file ON file.id = row.file WHERE row.term = ?1 "
+            "OR row.term IN (SELECT id FROM term WHERE form_of = ?1) ORDER BY row.id LIMIT ?2",
             (term, _ROWS),
         ).fetchall()
+        row_count = sum(rows_of(connection, each) for each in (term, *other_forms(connection, term)))
+    if is_hidden(project, viewer):
+        shown = _seen(shown, viewer)
+        log = [entry for entry in log if entry["reviewer"] == viewer]
     undone = {entry["undoes"] for entry in log}
     return {
         **shown,
         "link": _link_values(row),
-        "row_count": row["rows"],
+        "row_count": row_count,
         "assigned": [reviewer for (reviewer,) in assigned],
         "history": [
             {**Decision.of(entry).to_dict(), "undone": entry["id"] in undone}
@@ -190,17 +226,30 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
     }
 
 
-def terms_of_concept(project: Project, concept_id: str) -> list[dict[str, Any]]:
-    """List the terms with a concept as their decided meaning, with their decisions."""
+def rows_of(connection: sqlite3.Connection, term: int) -> int:
+    """Count the rows with a term."""
+    return int(connection.execute("SELECT rows FROM term WHERE id = ?", (term,)).fetchone()[0])
+
+
+def terms_of_concept(project: Project, concept_id: str, *, viewer: str | None = None) -> list[dict[str, Any]]:
+    """List the terms with a concept as their decided meaning, with their decisions.
+
+    Args:
+        project: the project.
+        concept_id: the concept.
+        viewer: reviewer who asks; see :func:`nymlink.project.reviewers.is_hidden`.
+    """
+    hidden = is_hidden(project, viewer)
     with project.reading() as connection:
         rows = connection.execute(
             "SELECT * FROM term WHERE id IN (SELECT current.term FROM current "
             "JOIN decision ON decision.id = current.decision, json_each(decision.targets) AS target "
-            "WHERE decision.verdict = 'concept' AND json_extract(target.value, '$.concept_id') = ?) "
-            "ORDER BY folded",
-            (concept_id,),
+            "WHERE decision.verdict = 'concept' AND json_extract(target.value, '$.concept_id') = ? "
+            "AND (NOT ? OR current.reviewer = ?)) ORDER BY folded",
+            (concept_id, hidden, viewer),
         ).fetchall()
-        return _listed(connection, rows)
+        shown = _listed(connection, rows)
+    return [_seen(each, viewer) for each in shown] if hidden else shown
 
 
 def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> dict[int, dict[str, Decision]]:
@@ -221,20 +270,34 @@ def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list
     decided = current_decisions(connection, ids)
     last = dict(
         connection.execute(
-            "SELECT row.term, max(file.last_entry) FROM row JOIN file ON file.id = row.file "
-            "WHERE row.term IN (SELECT value FROM json_each(?)) GROUP BY row.term",
+            "SELECT coalesce(term.form_of, term.id) AS first, max(file.last_entry) FROM term "
+            "JOIN row ON row.term = term.id JOIN file ON file.id = row.file "
+            "WHERE term.id IN (SELECT value FROM json_each(?1)) "
+            "OR term.form_of IN (SELECT value FROM json_each(?1)) "
+            "GROUP BY first",
             (json.dumps(ids),),
         ).fetchall()
     )
-    return [_short(row, decided[row["id"]], last.get(row["id"], 0)) for row in rows]
+    forms = defaultdict(list)
+    for form in connection.execute(
+        "SELECT id, text, language, frequency, form_of FROM term "
+        "WHERE form_of IN (SELECT value FROM json_each(?)) AND form_of != id ORDER BY id",
+        (json.dumps(ids),),
+    ):
+        forms[form["form_of"]].append(dict(form))
+    return [_short(row, decided[row["id"]], last.get(row["id"], 0), forms[row["id"]]) for row in rows]
 
 
-def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> dict[str, Any]:
-    link = _link_values(row) or {}
+def _short(
+    row: sqlite3.Row, decided: dict[str, Decision], last_entry: int, forms: list[dict[str, Any]]
+) -> dict[str, Any]:
+    link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
+    is_split = link is not None and bool(link.parts)
     return {
         "id": row["id"],
         "text": row["text"],
-        "frequency": row["frequency"],
+        "frequency": row["frequency"] + sum(form["frequency"] for form in forms),
+        "forms": [{name: form[name] for name in ("id", "text", "language", "frequency")} for form in forms],
         "language": row["language"],
         "type": row["type"],
         "state": row["state"],
@@ -243,13 +306,15 @@ def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> d
         "nil": None if row["nil"] is None else bool(row["nil"]),
         "candidates": [
             {
-                "id": candidate["concept_id"],
-                "name": candidate["concept_name"],
-                "score": candidate["score"],
+                "id": candidate.concept_id,
+                "name": candidate.concept_name,
+                "score": candidate.score,
                 "confidence": row["confidence"] if place == 0 else None,
             }
-            for place, candidate in enumerate(link.get("candidates", [])[:_SHORT])
+            for place, candidate in enumerate(() if link is None else link.candidates[:_SHORT])
         ],
+        "parts": [] if link is None else part_values(link),
+        "suggested": [each.to_dict() for each in suggested_targets(link)] if link is not None and is_split else [],
         "decisions": {reviewer: decision.to_dict() for reviewer, decision in decided.items()},
         # Decided before the last table with this term was added.
         "carried": any(each.id <= last_entry and each.verdict != "open" for each in decided.values()),
@@ -311,81 +376,3 @@ def assign(project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter
             (reviewer, chosen, _SPREAD, ceil(share * len(found))),
         )
         return cursor.rowcount
-
-
-_OPEN: Final = (
-    "state = 'linked' AND nil = 0 AND confidence >= ? AND id NOT IN (SELECT term FROM settled) ORDER BY id"
-)
-"""Condition for linked terms that nobody has decided or flagged, with at least a given confidence."""
-
-
-def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = False) -> dict[str, Any]:
-    """Accept the first candidates of all undecided terms with a high enough confidence, as one batch.
-
-    Args:
-        project: project opened for writing; for a dry run, reading is enough.
-        reviewer: who decides.
-        above: smallest confidence, 0 to 1.
-        dry_run: whether to only count.
-
-    Returns:
-        Numbers of ``terms`` and ``rows``, and the number of terms expected to be wrong by their confidences
-        (``expected_wrong``: the sum of one minus confidence).
-
-    Raises:
-        InputError: the reviewer has no name, or no link has a confidence.
-        ReadOnlyError, NotSavedError: nothing can be saved.
-    """
-    reviewer = checked_reviewer(reviewer)
-    with project.reading() as connection:
-        states = dict(connection.execute("SELECT state, count(confidence) FROM term GROUP BY state").fetchall())
-    if "linked" in states and not sum(states.values()):
-        raise InputError(
-            "the links have no confidences because the index is not calibrated: run `nymlink calibrate`, then "
-            "`nymlink project rebase`"
-        )
-    if dry_run:
-        with project.reading() as connection:
-            rows = connection.execute(f"SELECT confidence, rows FROM term WHERE {_OPEN}", (above,)).fetchall()
-        return _counted(rows)
-    with project.writing() as connection:
-        rows = connection.execute(f"SELECT * FROM term WHERE {_OPEN}", (above,)).fetchall()
-        batch: int | None = None
-        accepted = []
-        for row in rows:
-            link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
-            if link is None or not link.candidates:
-                continue
-            targets = [
-                Target(
-                    each.candidate.concept_id,
-                    each.candidate.concept_name,
-                    "exact" if each.relation == "close" else each.relation,
-                )
-                for each in first_targets(link)
-            ]
-            if not targets:
-                continue
-            accepted.append(row)
-            number = append(
-                connection,
-                reviewer=reviewer,
-                term=row["id"],
-                verdict="concept",
-                targets=targets,
-                origin="accept",
-                # The first decision gets its own number as batch, to be undone with the others.
-                batch=batch,
-            )
-            if batch is None:
-                batch = number
-                connection.execute("UPDATE decision SET batch = id WHERE id = ?", (number,))
-    return _counted(accepted)
-
-
-def _counted(rows: list[Any]) -> dict[str, Any]:
-    return {
-        "terms": len(rows),
-        "rows": sum(row["rows"] for row in rows),
-        "expected_wrong": sum(1 - row["confidence"] for row in rows),
-    }

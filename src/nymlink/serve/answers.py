@@ -181,6 +181,7 @@ class IndexDescription(TypedDict):
     names: int
     languages: dict[str, int]
     semantic_types: dict[str, int]
+    parts: Annotated[list[Reference], Field(description="Types, then the largest branches, to search in.")]
     encoder: str | None
     calibrated: bool
     match_confidence: float | None
@@ -334,6 +335,8 @@ class DecisionTarget(TypedDict):
     concept_id: str
     name: str
     relation: Relation
+    part: NotRequired[str]
+    denied: NotRequired[bool]
     details: NotRequired[dict[str, str]]
 
 

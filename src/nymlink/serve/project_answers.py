@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from nymlink.project.index_reference import IndexState
-from nymlink.serve.answers import Decision, Reference
+from nymlink.serve.answers import Decision, DecisionTarget, Reference
 
 
 class LinkingProgress(TypedDict):
@@ -48,6 +48,12 @@ class ProjectsAnswer(TypedDict):
     """All projects."""
 
     projects: list[ProjectLine]
+
+
+class DeletedProject(TypedDict):
+    """The name of a deleted project."""
+
+    deleted: str
 
 
 class ProjectIndex(TypedDict):
@@ -110,6 +116,15 @@ class Lessons(TypedDict):
     last: NotRequired[int]
 
 
+class AcceptedBatch(TypedDict):
+    """Terms that were accepted together; those decided again since do not count."""
+
+    batch: int
+    reviewer: str
+    at: int
+    terms: int
+
+
 class ProjectAnswer(TypedDict):
     """A project."""
 
@@ -127,9 +142,13 @@ class ProjectAnswer(TypedDict):
     reviewers: list[ReviewerCounts]
     agreement: list[Agreement]
     disagreements: int
+    blind: bool
+    adjudicator: Annotated[str, Field(description="Who decides disagreements; empty for nobody.")]
     changed: dict[str, int]
     learned: Lessons | None
     files: list[ProjectFile]
+    batches: list[AcceptedBatch]
+    formats: Annotated[list[str], Field(description="Formats of export that fit the vocabulary.")]
     last: int
     progress: LinkingProgress
 
@@ -165,6 +184,9 @@ class PreviewAnswer(TypedDict):
     format: str
     encoding: str | None
     delimiter: str | None
+    sheets: Annotated[list[str], Field(description="Sheets of a workbook.")]
+    sheet: str
+    header_row: int | None
     guessed: list[str]
     columns: list[ColumnDescription]
     column: str
@@ -256,7 +278,32 @@ class TermState(TypedDict):
     nil: bool | None
 
 
-class ListedTerm(TermState):
+class TermForm(TypedDict):
+    """Another form of a term, which is decided with it."""
+
+    id: int
+    text: str
+    language: str
+    frequency: int
+
+
+class TermPart(TypedDict):
+    """A finding in a term with several, with the ids of its candidates."""
+
+    text: str
+    denied: bool
+    candidates: list[str]
+
+
+class FormsAndParts(TermState):
+    """A term with its forms and parts."""
+
+    forms: list[TermForm]
+    parts: list[TermPart]
+    suggested: Annotated[list[DecisionTarget], Field(description="Concepts of the parts, to accept together.")]
+
+
+class ListedTerm(FormsAndParts):
     """A term in a list."""
 
     candidates: list[ShortCandidate]
@@ -314,7 +361,7 @@ class TermRow(TypedDict):
     cells: list[str]
 
 
-class TermAnswer(TermState):
+class TermAnswer(FormsAndParts):
     """A term with its candidates, decisions and rows."""
 
     candidates: list[ShownCandidate]
@@ -349,12 +396,47 @@ class UndoAnswer(TypedDict):
     undone: list[UndoneDecision]
 
 
+class SplitAnswer(TypedDict):
+    """Numbers of the terms that are decided by themselves now."""
+
+    terms: list[int]
+
+
+class Disagreement(TypedDict):
+    """A term on which reviewers disagree."""
+
+    id: int
+    text: str
+    frequency: int
+    decisions: Annotated[dict[str, Decision], Field(description="By reviewer.")]
+
+
+class DisagreementsAnswer(TypedDict):
+    """The terms that wait for the adjudicator, the most frequent first."""
+
+    terms: list[Disagreement]
+
+
+class AcceptedTerm(TypedDict):
+    """A term and the concept that is accepted for it."""
+
+    id: int
+    text: str
+    frequency: int
+    confidence: float
+    concept_id: str
+    name: str
+
+
 class AcceptAnswer(TypedDict):
     """Numbers of accepted terms and rows, and of terms expected to be wrong."""
 
     terms: int
     rows: int
     expected_wrong: float
+    abbreviations: Annotated[int, Field(description="Terms that rest on an abbreviation and are left out.")]
+    batch: Annotated[int | None, Field(description="Number of the batch, to undo it.")]
+    sample: Annotated[list[AcceptedTerm], Field(description="Up to 20 terms, the least confident first.")]
 
 
 class AssignAnswer(TypedDict):

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from threading import Lock
 from typing import Any, Final
 
@@ -25,6 +26,9 @@ from nymlink.serve.reconcile.properties import Properties, Types
 from nymlink.serve.serve_settings import MATCH_PRECISION, Limits
 from nymlink.vocabulary.hierarchy import InvertedLists
 from nymlink.vocabulary.restriction import EVERYTHING, Restriction
+
+_SHORT: Final = 2
+"""Most characters of a text without similar names."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -104,6 +108,42 @@ class ServedIndex:
     def _annotator(self) -> Annotator:
         return Annotator(self.index)
 
+    def search(self, text: str, limit: int, *, within: str = "") -> list[dict[str, Any]]:
+        """Search concepts by a part of a name, by an id in any form, and then by similar names.
+
+        Args:
+            text: the typed text; it may have slips, or describe the concept in other words.
+            limit: most concepts.
+            within: a semantic type, or the id of a concept to search below; empty for all concepts.
+
+        Returns:
+            For each concept its ``concept_id``, ``concept_name`` and ``matched`` name, ``None`` if its id matched.
+
+        Raises:
+            ProblemError: unknown type or concept.
+            OverloadedError, LinkTimeoutError: the server is overloaded.
+        """
+        members = self.types.members(within) if within else None
+        if within and members is None:
+            raise ProblemError(422, "unknown_type", "there is no such type or branch", "see /indexes for types")
+        found = self.completer.complete(text, limit, within=members, anywhere=True)
+        shown = {
+            each.concept_id: (each.concept_name, None if each.matched is None else each.matched.to_dict())
+            for each in found
+        }
+        # Ids have no similar names, and two letters resemble too much.
+        if len(shown) < limit and any(map(str.isalpha, text)) and len(text.strip()) > _SHORT:
+            mention = Mention(text.strip()[: self.limits.mention_characters])
+            parts = {"types": within} if within in self.vocabulary.semantic_types() else {"branch": within or ()}
+            restriction = Restriction.of(**parts)
+            [link] = self.link(Document("", mentions=(mention,)), top_k=limit, restriction=restriction)
+            for each in link.candidates:
+                shown.setdefault(each.concept_id, (each.concept_name, each.matched.to_dict()))
+        return [
+            {"concept_id": concept_id, "concept_name": name, "matched": matched}
+            for concept_id, (name, matched) in islice(shown.items(), limit)
+        ]
+
     def describe(self) -> dict[str, Any]:
         """Describe the index, as JSON values."""
         encoder = self.index.settings.get("encoder")
@@ -112,6 +152,7 @@ class ServedIndex:
             **self.vocabulary.describe(),
             "languages": self.vocabulary.counts("lang"),
             "semantic_types": self.vocabulary.semantic_types(),
+            "parts": [{"id": type.id, "name": type.name} for type in self.types.all],
             "encoder": encoder.get("name") if isinstance(encoder, Mapping) else encoder,
             "calibrated": self.index.calibration is not None,
             "match_confidence": self.match_confidence,

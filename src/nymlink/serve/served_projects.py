@@ -18,7 +18,7 @@ from nymlink.project.index_reference import ADVICE, IndexReference, IndexState
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.links import CANDIDATES, Progress, count_progress, link_waiting
 from nymlink.project.project import ENDING, Project
-from nymlink.project.rows import LockedError, ReadOnlyError
+from nymlink.project.rows import LockedError, NotSavedError, ReadOnlyError
 from nymlink.project.summary import short_summary
 from nymlink.serve.batching import LinkTimeoutError, OverloadedError
 from nymlink.serve.errors import ProblemError
@@ -313,6 +313,25 @@ class ServedProjects:
             project = Project.create(self._path(name), index=reference, title=title)
             self._open[name] = ServedProject(name, project, self._indexes)
             return self._open[name]
+
+    def delete(self, name: str) -> None:
+        """Delete a project with its decisions.
+
+        Raises:
+            ProblemError: unknown project.
+            NotSavedError: the file cannot be removed.
+        """
+        if name not in self.names():
+            raise ProblemError(404, "unknown_project", "there is no project of this name", "see GET /projects")
+        with self._turn:
+            self._require_open()
+            opened = self._open.pop(name, None)
+            if opened is not None:
+                opened.close()
+            try:
+                self._path(name).unlink(missing_ok=True)
+            except OSError as error:
+                raise NotSavedError(f"the project cannot be removed ({error.strerror})") from error
 
     def summaries(self) -> Iterator[dict[str, Any]]:
         """Summarise all projects; report the problem of a project that cannot be opened."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +67,36 @@ def cell_text(value: Any) -> str:
         value = value.isoformat()
     text = str(value)
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+_READ: Final[Mapping[str, Callable[[str], Any]]] = {
+    "bool": lambda text: text == "true",
+    "int": int,
+    "float": float,
+    "Decimal": Decimal,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "time": time.fromisoformat,
+}
+"""Name of a type → its values from the texts of :func:`cell_text`."""
+
+
+def cell_type(value: Any, format: str | None) -> tuple[str, str | None] | None:
+    """Name the type of a cell, with its number format, for :func:`typed_cell`; ``None`` for plain text."""
+    if type(value).__module__ == "numpy" and not getattr(value, "ndim", 1):
+        value = value.item()
+    kind = type(value).__name__
+    if kind not in _READ or (isinstance(value, float) and not math.isfinite(value)):
+        kind = "str"
+    return None if kind == "str" and format is None else (kind, format)
+
+
+def typed_cell(text: str, kind: str) -> Any:
+    """Read the text of a cell as a value of its type; the text itself if it is none."""
+    try:
+        return _READ[kind](text) if kind in _READ else text
+    except (ValueError, ArithmeticError):
+        return text
 
 
 def is_text(value: Any) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
@@ -26,7 +26,7 @@ from nymlink.tables.delimited import (
 from nymlink.tables.foreign_formats import describe_format
 from nymlink.tables.objects import numbered_objects, object_keys
 from nymlink.tables.parquet import is_parquet
-from nymlink.tables.workbooks import table_cells
+from nymlink.tables.workbooks import sheet_titles, table_cells
 
 SheetFormat = Literal["table", "lines", "usagi", "sssom"]
 
@@ -34,6 +34,8 @@ LINES: Final = "none"
 """Name of the delimiter of plain lines."""
 
 _NAMES: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+_GENERAL: Final = "General"
+"""The number format of cells that have none."""
 _ZIP: Final = b"PK\x03\x04"
 _LOOKED_AT: Final = 50
 """Lines by which a table is told from plain lines."""
@@ -59,6 +61,9 @@ class Sheet:
         preamble: lines before the header that are no rows (metadata of SSSOM).
         guessed: what was guessed, in words.
         nested: number of the row and place of each cell with a list or an object, which is no mention.
+        header_row: number of the row or line of the header.
+        sheets: titles of the sheets of a workbook.
+        types: number of the row → place of a cell that is no text, or has a number format → its value and format.
     """
 
     name: str
@@ -71,6 +76,9 @@ class Sheet:
     preamble: str
     guessed: tuple[str, ...]
     nested: frozenset[tuple[int, int]] = frozenset()
+    header_row: int = 1
+    sheets: tuple[str, ...] = ()
+    types: Mapping[int, Mapping[int, tuple[Any, str | None]]] = field(default_factory=dict)
 
 
 def read_sheet(
@@ -80,6 +88,8 @@ def read_sheet(
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
+    sheet: str = "",
+    header_row: int | None = None,
     claim: ClaimMemory = nothing_to_claim,
 ) -> Sheet:
     """Read a table: CSV, TSV, a workbook, Parquet, JSON lines, plain lines, a review of Usagi, or SSSOM.
@@ -91,6 +101,9 @@ def read_sheet(
         encoding: of a text; ``None`` to detect it.
         delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines;
             ``None`` to detect it.
+        sheet: title of a sheet of a workbook; empty for the first one, with those that continue it.
+        header_row: number of the row or line of the header; lines before it are left out. ``None`` for the first
+            one that is not blank.
         claim: called with the memory of the table before it is used; its errors are raised.
 
     Raises:
@@ -101,12 +114,12 @@ def read_sheet(
     if not raw.strip():
         raise InputError("the file is empty", path=path)
     if raw.startswith(_ZIP) or is_parquet(path, raw):
-        return _cells(raw, path, problems, claim)
+        return _cells(raw, path, problems, claim, sheet, header_row)
     text = decode(raw, path, problems, encoding=encoding, claim=claim)
     head = "\n".join(line for _, line in text.lines[:_LOOKED_AT])
     if (foreign := describe_format(head, may_be_objects=True)) is not None:
         raise InputError(f"no table: {foreign}", path=path)
-    lines = list(text.lines)
+    lines = [(number, line) for number, line in text.lines if number >= (header_row or 1)]
     if head.lstrip().startswith('{"'):
         header, rows, nested = _objects(lines, path, problems, claim)
         return Sheet(str(path), "table", text.encoding, "", header, rows, frozenset(), "", text.guessed, nested)
@@ -132,6 +145,7 @@ def read_sheet(
         ragged,
         "\n".join(table.preamble),
         guessed,
+        header_row=first.line,
     )
 
 
@@ -213,24 +227,52 @@ def _fitted(
     return rows, frozenset(ragged)
 
 
-def _cells(raw: bytes, path: Path, problems: Problems, claim: ClaimMemory) -> Sheet:
+def _cells(
+    raw: bytes, path: Path, problems: Problems, claim: ClaimMemory, sheet: str, header_row: int | None
+) -> Sheet:
     """Read a workbook or Parquet."""
-    cells = table_cells(path, problems, raw)
+    part = f"{sheet}!{header_row}" if header_row else sheet
+    name = path.name if path.name.lower().endswith(".xlsx") else f"{path.name}.xlsx"
+    cells = table_cells(path.with_name(f"{name}#{part}") if part else path, problems, raw)
     if cells is None:
         raise InputError("this is an archive, and no workbook: unpack it first", path=path)
     nested: set[tuple[int, int]] = set()
-    (_, header), *rows = _texts(cells, claim, nested)
+    types: dict[int, dict[int, tuple[Any, str | None]]] = {}
+    (top, header), *rows = _texts(cells, claim, nested, types)
     header = [name.strip() for name in header[:_MOST_COLUMNS]]
     fitted = [(number, row[: len(header)]) for number, row in rows]
-    return Sheet(str(path), _format(header), "", "", header, fitted, frozenset(), "", (), frozenset(nested))
+    return Sheet(
+        *(str(path), _format(header), "", "", header, fitted, frozenset(), "", (), frozenset(nested)),
+        header_row=top,
+        sheets=() if is_parquet(path, raw) else sheet_titles(raw),
+        types=types,
+    )
 
 
 def _texts(
-    cells: Iterator[tuple[int, Cells]], claim: ClaimMemory, nested: set[tuple[int, int]]
+    cells: Iterator[tuple[int, Cells]],
+    claim: ClaimMemory,
+    nested: set[tuple[int, int]],
+    types: dict[int, dict[int, tuple[Any, str | None]]],
 ) -> Iterator[tuple[int, list[str]]]:
-    """Write the cells of a workbook and the like as texts; ``nested`` gets the places of lists and objects."""
+    """Write the cells of a workbook and the like as texts.
+
+    Args:
+        cells: number of each row, and its cells.
+        claim: as of :func:`read_sheet`.
+        nested: gets the places of lists and objects.
+        types: gets the values and number formats of cells that are no plain texts.
+    """
     for number, row in cells:
         nested.update((number, place) for place, value in enumerate(row) if not is_text(value))
+        formats = row.formats or [None] * len(row)
+        typed = {
+            place: (value, None if format == _GENERAL else format)
+            for place, (value, format) in enumerate(zip(row, formats, strict=True))
+            if value is not None and is_text(value) and not (isinstance(value, str) and format in (None, _GENERAL))
+        }
+        if typed:
+            types[number] = typed
         texts = list(map(cell_text, row))
         filled = list(filter(None, texts))
         of_texts = OF_CELL * len(filled) + _OF_CHARACTER * sum(map(len, filled))

@@ -89,6 +89,15 @@ def xlsx_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Itera
         yield from _sheet_rows(values, formulas, path, problems, raw)
 
 
+def sheet_titles(raw: bytes) -> tuple[str, ...]:
+    """List the titles of the sheets of a workbook.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    return tuple(sheet.title for sheet in _open_xlsx(io.BytesIO(raw), Path("workbook"), computed=True).worksheets)
+
+
 def _sheet_rows(
     values: Workbook, formulas: Workbook, path: Path, problems: Problems, raw: bytes | None
 ) -> Iterator[tuple[int, Cells]]:

@@ -88,7 +88,7 @@ def test_pages_can_be_read_and_used_by_all(
     expect(page.get_by_role("heading", name="Terms (3)")).to_be_visible()
     for details in page.locator("main details").all():
         details.evaluate("(box) => { box.open = true; }")
-    expect(page.locator("#term .candidates li").first).to_be_visible()
+    expect(page.locator("#term .candidates .choice").first).to_be_visible()
     page.get_by_label("Several targets").check()
     page.locator(".take").first.click()
     check(page)

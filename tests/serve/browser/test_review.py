@@ -111,7 +111,7 @@ def test_each_key_does_what_the_list_of_keys_says(site: Site, review: Callable[.
     site.new_project("keys", f"finding,count\n{rows}\n")
     page = review("keys", "Anna")
     status, found = page.get_by_role("status").first, page.locator("#found")
-    expect(page.locator("#term .candidates li")).not_to_have_count(0)
+    expect(page.locator("#term .candidates .choice")).not_to_have_count(0)
     assert shown(page) == "heart attack"
     # Moving, and not beyond the ends.
     page.keyboard.press("ArrowUp")
@@ -127,7 +127,7 @@ def test_each_key_does_what_the_list_of_keys_says(site: Site, review: Callable[.
     expect(page.get_by_label("The concept is")).to_have_value("exact")
     # Several targets.
     assert shown(page) == "mitral insufficiency"
-    expect(page.locator("#term .candidates li")).not_to_have_count(0)
+    expect(page.locator("#term .candidates .choice")).not_to_have_count(0)
     page.keyboard.press("s")
     page.keyboard.press("1")
     page.keyboard.press("/")
@@ -174,22 +174,22 @@ def test_keys_can_be_others_and_none(site: Site, review: Callable[..., Page]) ->
     site.new_project("remapped", "finding\nheart attack\nfocal seizure\nlate seizure\n")
     page = review("remapped", "Anna")
     page.keyboard.press("?")
-    page.get_by_role("button", name="NIL: no concept").click()
+    page.get_by_role("button", name="No concept of the vocabulary:").click()
     page.keyboard.press("z")
     expect(page.locator("dialog")).to_contain_text("The key is now z.")
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="NIL z")).to_be_visible()
+    expect(page.get_by_role("button", name="No concept z")).to_be_visible()
     page.keyboard.press("n")
     page.keyboard.press("z")
-    expect(page.locator("#summary")).to_contain_text("1 NIL")
+    expect(page.locator("#summary")).to_contain_text("1 no concept")
     # The browser remembers it; and keys can do nothing.
     page.reload()
-    expect(page.get_by_role("button", name="NIL z")).to_be_visible()
+    expect(page.get_by_role("button", name="No concept z")).to_be_visible()
     page.keyboard.press("?")
     page.get_by_label("Use single keys").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("z")
     page.keyboard.press("1")
-    page.get_by_role("button", name="NIL z").click()
-    expect(page.locator("#summary")).to_contain_text("2 NIL")
+    page.get_by_role("button", name="No concept z").click()
+    expect(page.locator("#summary")).to_contain_text("2 no concept")
     assert len(site.decisions("remapped", "Anna")) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -36,3 +37,12 @@ def test_mentions_are_highlighted_where_they_stand(site: Site, new_context: Call
     expect(page.locator("#found")).to_have_text(text)
     page.get_by_role("button", name="heart attack").focus()
     expect(page.locator("#why")).to_contain_text("Myocardial infarction")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as TSV").click()
+    header, line = saved.value.path().read_text(encoding="utf-8").splitlines()
+    assert line.split("\t")[:5] == ["22", "34", "heart attack", "T:3", "Myocardial infarction"]
+    assert len(header.split("\t")) == len(line.split("\t"))
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as JSONL").click()
+    [line] = saved.value.path().read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["mention"] == "heart attack"

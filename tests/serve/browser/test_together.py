@@ -51,14 +51,14 @@ def test_what_was_decided_meanwhile_is_shown_and_not_overwritten(site: Site, rev
     # The second hears nothing of the first.
     phone.route("**/changes*", lambda route: route.abort())
     desk.keyboard.press("n")
-    expect(desk.locator("#summary")).to_contain_text("1 NIL")
+    expect(desk.locator("#summary")).to_contain_text("1 no concept")
     phone.keyboard.press("1")
     alert = phone.get_by_role("alert")
     expect(alert).to_contain_text("“heart attack” was not saved")
     expect(alert).to_contain_text("decided in the meantime")
     alert.get_by_role("button", name="Show the term").click()
     expect(phone.locator("#term h2")).to_have_text("heart attack")
-    expect(phone.locator("#term .decided")).to_contain_text("You: NIL")
+    expect(phone.locator("#term .decided")).to_contain_text("You: no concept")
     assert site.decisions("conflict", "Anna")["heart attack"] == ("nil", [])
     # Now that it was seen it may be changed.
     phone.keyboard.press("1")
@@ -103,7 +103,7 @@ def test_an_answer_that_cannot_be_read_holds_up_no_decision(site: Site, review: 
     # As a proxy in between answers, once.
     page.route("**/decisions", lambda route: route.fulfill(status=200, body="<p>Welcome!</p>"), times=1)
     page.keyboard.press("n")
-    expect(page.locator("#summary")).to_contain_text("1 NIL", timeout=10_000)
+    expect(page.locator("#summary")).to_contain_text("1 no concept", timeout=10_000)
     page.keyboard.press("n")
-    expect(page.locator("#summary")).to_contain_text("2 NIL", timeout=10_000)
+    expect(page.locator("#summary")).to_contain_text("2 no concept", timeout=10_000)
     assert len(site.decisions("garbled", "Anna")) == 2

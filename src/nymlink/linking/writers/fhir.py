@@ -19,6 +19,7 @@ _RELATIONSHIPS: Final[Mapping[Relation, str]] = {
     "broader": "source-is-narrower-than-target",
     "narrower": "source-is-broader-than-target",
     "related": "related-to",
+    "part": "related-to",
     "close": "related-to",
 }
 """ConceptMapRelationship of R5: relation of the source to the target."""
@@ -28,6 +29,7 @@ _EQUIVALENCES: Final[Mapping[Relation, str]] = {
     "broader": "wider",
     "narrower": "narrower",
     "related": "relatedto",
+    "part": "relatedto",
     "close": "inexact",
 }
 """ConceptMapEquivalence of R4B: relation of the target to the source. Narrower and inexact need a comment."""
@@ -130,7 +132,13 @@ class ConceptMapWriter(TermWriter):
         candidate, link = target.candidate, target.link
         notes = target.notes
         if link.review is not None:
-            notes = _said(link.review)
+            part = target.notes[:1] if target.is_part else ()
+            said = (
+                _said(link.review)
+                if link.is_reviewed
+                else ("a guess: nobody has decided", *target.notes[len(part) :])
+            )
+            notes = (*part, *said)
         similarity, confidence = round(min(max(candidate.score, 0), 1), 4), link.confidence
         value: dict[str, Any] = {"code": code, "display": " ".join(candidate.concept_name.split()) or code}
         if self._is_r5:

@@ -46,6 +46,19 @@ def require_omop(vocabulary: Vocabulary | None, *, format: str) -> None:
         _number(vocabulary.concept_id(0), format)
 
 
+OMOP_FORMATS: Final = frozenset({"source-to-concept-map", "usagi"})
+"""Formats that need concepts of OMOP."""
+
+
+def is_omop(vocabulary: Vocabulary | None) -> bool:
+    """Whether mappings to a vocabulary can be written in :data:`OMOP_FORMATS`; true if it is unknown or empty."""
+    try:
+        require_omop(vocabulary, format="usagi")
+    except InputError:
+        return False
+    return True
+
+
 def omop_concept(candidate: Candidate, vocabulary: Vocabulary | None, *, format: str) -> OmopConcept:
     """Find the OMOP concept of a candidate.
 
@@ -148,6 +161,7 @@ _EQUIVALENCES: Final[Mapping[Relation, str]] = {
     "broader": "WIDER",
     "narrower": "NARROWER",
     "related": "INEXACT",
+    "part": "INEXACT",
     "close": "INEXACT",
 }
 """Relation of the target to the term, as Usagi calls it."""
@@ -206,7 +220,7 @@ class UsagiWriter(TermWriter):
 def _status(link: Link, target: Target | None, now: str, denied: list[str]) -> dict[str, str]:
     """Write the status of a target: the decision of a person, or unchecked."""
     review = link.review
-    if review is None:
+    if review is None or not link.is_reviewed:
         author = ("", "0") if target is None else (_AUTHOR, now)
         return {
             "mappingStatus": "UNCHECKED",
@@ -225,7 +239,7 @@ def _status(link: Link, target: Target | None, now: str, denied: list[str]) -> d
         else "UNREVIEWED",
         "statusSetBy": review.reviewer,
         "statusSetOn": at,
-        "comment": review.comment,
+        "comment": "; ".join([*([review.comment] if target is None else target.notes), *denied]),
         "createdBy": "" if target is None else review.reviewer,
         "createdOn": "0" if target is None else at,
         "assignedReviewer": review.assigned,

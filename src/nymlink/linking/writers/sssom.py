@@ -68,7 +68,7 @@ class Target:
 
     Attributes:
         candidate: the concept.
-        relation: relation of the concept to the term; a composite term is "related" to the concepts of its parts.
+        relation: relation of the concept to the term: ``"part"`` if the term has several parts.
         link: the link of the term, or of its part.
         is_part: whether the term has several parts.
     """
@@ -85,8 +85,11 @@ class Target:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on the link, for its first candidate only; for a part, its text comes first."""
+        """Comment of the reviewer, or else notes on the link, for its first candidate only. A part comes first."""
+        review = self.link.review
         part = (f"part of the term: {self.link.mention.text}",) if self.is_part else ()
+        if review is not None and self.link.is_reviewed:
+            return (*part, *filter(None, (review.comment,)))
         return (*part, *(self.link.notes if self.is_first else ()))
 
 
@@ -110,9 +113,10 @@ class Term:
 
     @property
     def best(self) -> list[Target]:
-        """The concepts it is mapped to: those that a person chose, else the first of each part not denied."""
-        reviewed = self.link.review is not None and bool(self.link.review.relations)
-        return list(targets_of(self.link)) if reviewed else first_targets(self.link)
+        """The concepts it is mapped to: those that a person chose, else the first of each part; none is denied."""
+        if self.link.review is None or not self.link.review.relations:
+            return first_targets(self.link)
+        return [each for each in targets_of(self.link) if not each.link.is_denied]
 
     def targets(self) -> Iterator[Target]:
         """Yield all its targets, best first."""
@@ -124,7 +128,8 @@ def targets_of(link: Link) -> Iterator[Target]:
     is_part = len(link.parts) > 1
     for part in link.singles:
         for candidate in () if part.nil else part.candidates:
-            yield Target(candidate, "related" if is_part else relation(candidate, part), part, is_part)
+            is_given = part.is_reviewed or not is_part
+            yield Target(candidate, relation(candidate, part) if is_given else "part", part, is_part)
 
 
 def first_targets(link: Link) -> list[Target]:
@@ -186,6 +191,7 @@ _PREDICATES: Final[Mapping[Relation, str]] = {
     "broader": "skos:broadMatch",
     "narrower": "skos:narrowMatch",
     "related": "skos:relatedMatch",
+    "part": "skos:relatedMatch",
     "close": "skos:closeMatch",
 }
 
@@ -258,14 +264,16 @@ class SssomWriter(TermWriter):
             subject["other"] = "; ".join(filter(None, (subject.get("other"), _cell(f"code={term.code}"))))
         targets = list(term.targets())
         for target in targets:
-            yield {**subject, **self._object(target)}
+            part = f"part={_cell(target.link.mention.text.removeprefix(DENIED))}" if term.link.parts else ""
+            other = "; ".join(filter(None, (subject.get("other"), part)))
+            yield {**subject, **self._object(target), "other": other}
         if not targets:
             yield {
                 **subject,
                 "predicate_id": "skos:exactMatch",
                 "object_id": "sssom:NoTermFound",
-                "mapping_justification": "semapv:CompositeMatching" if term.link.review is None else _MANUAL,
-                "comment": _comment(term.link, term.link.notes),
+                "mapping_justification": _MANUAL if term.link.is_reviewed else "semapv:CompositeMatching",
+                "comment": _comment(term.link),
             }
 
     def _object(self, target: Target) -> dict[str, str]:
@@ -284,7 +292,7 @@ class SssomWriter(TermWriter):
             # A concept that a person chose may not have been found by the search; it has no score.
             "similarity_score": f"{min(max(candidate.score, 0), 1):.4f}" if candidate.parts else "",
             "confidence": "" if confidence is None else f"{confidence:.4f}",
-            "comment": _comment(link, target.notes),
+            "comment": _cell("; ".join(target.notes)),
         }
 
     def _curie(self, concept_id: str, side: _Side) -> str:
@@ -361,15 +369,15 @@ def _licence(stated: frozenset[str | None]) -> str:
     return licence if is_iri else _LICENCES.get(licence.casefold(), _UNSPECIFIED)
 
 
-def _comment(link: Link, notes: tuple[str, ...]) -> str:
+def _comment(link: Link) -> str:
     """Write the comment of the reviewer, or else the notes."""
-    return _cell("; ".join(notes) if link.review is None else link.review.comment)
+    return _cell(link.review.comment if link.review is not None and link.is_reviewed else "; ".join(link.notes))
 
 
 def _review(review: Review | None) -> dict[str, str]:
     """Write the reviewer and the time of a decision; facts without an SSSOM column go into `other`."""
-    if review is None:
-        return {}
+    if review is None or review.verdict == "guess":
+        return {} if review is None else {"other": "decision=guess"}
     flagged = "decision=flag; " if review.verdict == "flag" else ""
     return {
         "reviewer_label": _cell(review.reviewer),

@@ -15,7 +15,7 @@ CREATE TABLE file (
     imported_by TEXT NOT NULL
 );
 
--- Terms that are equal in text, language and type are one, and are decided once.
+-- Terms that are equal in text, language and type are one.
 CREATE TABLE term (
     id INTEGER PRIMARY KEY,
     text TEXT NOT NULL,
@@ -29,9 +29,13 @@ CREATE TABLE term (
     confidence REAL,
     margin REAL,
     nil INTEGER,
+    -- The term that this one is another form of, and is decided with ("seizures", "Seizure").
+    -- Its own number: a reviewer chose to decide it by itself.
+    form_of INTEGER REFERENCES term,
     UNIQUE (text, language, type)
 );
 CREATE INDEX term_state ON term (state);
+CREATE INDEX term_form ON term (form_of);
 
 CREATE TABLE row (
     id INTEGER PRIMARY KEY,
@@ -41,6 +45,8 @@ CREATE TABLE row (
     code TEXT NOT NULL,
     frequency INTEGER NOT NULL,
     cells TEXT NOT NULL,
+    -- Place of a cell with a type or a number format -> both.
+    types TEXT NOT NULL DEFAULT '{}',
     UNIQUE (file, number)
 );
 CREATE INDEX row_term ON row (term);
@@ -51,7 +57,7 @@ CREATE TABLE decision (
     term INTEGER NOT NULL REFERENCES term,
     reviewer TEXT NOT NULL,
     at INTEGER NOT NULL,
-    origin TEXT NOT NULL CHECK (origin IN ('review', 'accept', 'import', 'release', 'undo')),
+    origin TEXT NOT NULL CHECK (origin IN ('review', 'accept', 'import', 'release', 'form', 'undo')),
     verdict TEXT CHECK (verdict IN ('concept', 'nil', 'flag', 'open')),
     targets TEXT NOT NULL DEFAULT '[]',
     essence TEXT NOT NULL DEFAULT '',
@@ -88,16 +94,29 @@ CREATE TABLE release_change (
     PRIMARY KEY (term, kind, concept_id)
 ) WITHOUT ROWID;
 
--- Of each term the last decision of any reviewer that says something.
+-- The reviewer who decides the terms on which others disagree.
+CREATE TABLE adjudicator (reviewer TEXT PRIMARY KEY) WITHOUT ROWID;
+
+-- Of each term the decision that counts: that of the adjudicator, else the last one of any reviewer that says
+-- something. If a project has an adjudicator, a term on which others disagree has none before.
 CREATE VIEW settled AS
-    SELECT current.term AS term, max(decision.id) AS decision
+    SELECT current.term AS term,
+        coalesce(
+            max(CASE WHEN current.reviewer IN (SELECT reviewer FROM adjudicator) THEN decision.id END),
+            max(decision.id)
+        ) AS decision
     FROM current JOIN decision ON decision.id = current.decision
     WHERE decision.verdict != 'open'
-    GROUP BY current.term;
+    GROUP BY current.term
+    HAVING count(DISTINCT decision.essence) = 1
+        OR NOT EXISTS (SELECT 1 FROM adjudicator)
+        OR max(current.reviewer IN (SELECT reviewer FROM adjudicator));
 
+-- Terms on which reviewers disagree, and the adjudicator has not decided.
 CREATE VIEW disagreement AS
     SELECT current.term AS term
     FROM current JOIN decision ON decision.id = current.decision
     WHERE decision.verdict != 'open'
     GROUP BY current.term
-    HAVING count(DISTINCT decision.essence) > 1;
+    HAVING count(DISTINCT decision.essence) > 1
+        AND NOT max(current.reviewer IN (SELECT reviewer FROM adjudicator));

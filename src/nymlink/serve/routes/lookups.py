@@ -23,6 +23,7 @@ from nymlink.serve.routes.parts import (
     metrics_of,
 )
 from nymlink.serve.served import describe_concept
+from nymlink.serve.served_projects import ServedProjects
 from nymlink.serve.templates import page
 
 router: Final = APIRouter(responses=problems())
@@ -48,27 +49,19 @@ def concept(
 @router.get(
     "/search",
     tags=["vocabulary"],
-    summary="Complete a name or an id",
+    summary="Search concepts",
     response_model=SearchAnswer,
     responses={200: {"content": {"application/json": {"example": SEARCH_ANSWER}}}},
 )
 def search(
     indexes: Indexes,
-    q: Annotated[str, Query(description="The beginning of a name, of a later word of it, or of an id.")],
+    q: Annotated[str, Query(description="A part of a name, similar words, or an id.", max_length=2000)],
     index: IndexName = None,
+    within: Annotated[str, Query(description="A semantic type, or the id of a branch.", max_length=1000)] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> Response:
     """Find concepts by typed text: best first, each with the name that matched, or `null` if its id matched."""
-    found = indexes.named(index).completer.complete(q, limit)
-    results = [
-        {
-            "concept_id": completion.concept_id,
-            "concept_name": completion.concept_name,
-            "matched": None if completion.matched is None else completion.matched.to_dict(),
-        }
-        for completion in found
-    ]
-    return json_answer({"results": results})
+    return json_answer({"results": indexes.named(index).search(q, limit, within=within)})
 
 
 status_router: Final = APIRouter(tags=["server"], responses=problems())
@@ -108,13 +101,13 @@ _READ: Final = ["GET", "HEAD"]
 @pages_router.api_route("/", methods=_READ)
 def text_page(indexes: Indexes) -> Response:
     """Show the page that finds mentions in a text; its script reads the address."""
-    return page("text.html", indexes=[served.name for served in indexes])
+    return page("text.html", indexes=[served.describe() for served in indexes])
 
 
 @pages_router.api_route("/names", methods=_READ)
 def names_page(indexes: Indexes) -> Response:
     """Show the page that links names; its script reads the address."""
-    return page("names.html", indexes=[served.name for served in indexes])
+    return page("names.html", indexes=[served.describe() for served in indexes])
 
 
 @pages_router.post("/session")
@@ -131,12 +124,21 @@ def keep_token(request: Request) -> Response:
 @pages_router.api_route("/table", methods=_READ)
 def table_page(indexes: Indexes) -> Response:
     """Show the tables under review, and the form for a new one."""
-    return page("table.html", indexes=[served.name for served in indexes])
+    return page("table.html", indexes=[served.describe() for served in indexes])
 
 
 @pages_router.api_route("/table/{project}", methods=_READ)
-def review_page(project: str) -> Response:
-    """Show the page that reviews the links of a project; its script reports a missing project."""
+def review_page(request: Request, project: str) -> Response:
+    """Show the page that reviews the links of a project.
+
+    Raises:
+        ProblemError: there is no such project, or the server has none.
+    """
+    projects: ServedProjects | None = request.app.state.projects
+    if projects is None:
+        raise ProblemError(404, "no_projects", "this server has no projects", "start it with --projects FOLDER")
+    if project not in projects.names():
+        raise ProblemError(404, "unknown_project", "there is no project of this name", "see the list at /table")
     return page("review.html", project=project)
 
 

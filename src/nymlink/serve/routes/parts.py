@@ -96,6 +96,7 @@ INDEXES_ANSWER: Final[dict[str, Any]] = {
             "names": 41955,
             "languages": {"en": 41955},
             "semantic_types": {"human_phenotype": 19484},
+            "parts": [{"id": "HP:0000118", "name": "Phenotypic abnormality"}],
             "encoder": "nymlink-mini",
             "calibrated": True,
             "match_confidence": 0.729469,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import warnings
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from threading import Lock, get_ident
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from nymlink.linking.writers import LINK_FORMATS
@@ -19,6 +22,7 @@ from nymlink.project.export import export_formats, export_project
 from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rebase import rebase
+from nymlink.project.report import STYLE, write_report
 from nymlink.serve.answers import problems
 from nymlink.serve.batching import OverloadedError
 from nymlink.serve.errors import ProblemError
@@ -45,7 +49,13 @@ _MEDIA: Final = {
 }
 _BINARY: Final = "application/octet-stream"
 _FILE: Final = {"type": "string", "format": "binary"}
-_ENDINGS: Final = {"source-to-concept-map": ".csv", "fhir-r4b": ".json", "fhir-r5": ".json", "table": ".txt"}
+_ENDINGS: Final = {
+    "csv-excel": ".csv",
+    "source-to-concept-map": ".csv",
+    "fhir-r4b": ".json",
+    "fhir-r5": ".json",
+    "table": ".txt",
+}
 """Endings of files whose format states none."""
 
 _OF_BYTE: Final = 8
@@ -64,6 +74,12 @@ class NewRelease(Fields):
     index: str | None = Field(None, description="Name of the index; that of the project if not given.")
 
 
+def _ending(format: str, *, guesses: bool) -> str:
+    """Write the end of a file name, which differs for each export."""
+    own = next(iter(LINK_FORMATS.get(format).endings), "")
+    return ("-with-guesses" if guesses else "") + (own or f"-{format}{_ENDINGS.get(format, '')}")
+
+
 @router.get(
     "/export",
     summary="Export a project",
@@ -75,9 +91,10 @@ def export(
     opened: OpenProject,
     claim: Memory,
     format: Annotated[str, Query(max_length=50, description="Name of a format of links.")],
-    decided: Annotated[bool, Query(description="Only decided terms.")] = False,
+    guesses: Annotated[bool, Query(description="Also first candidates of undecided terms, marked.")] = False,
+    limit: Annotated[int | None, Query(ge=1, le=1000, description="Only the first rows, as a preview.")] = None,
 ) -> Response:
-    """Answer with a file of all rows, or of the mappings of all terms, and the decisions.
+    """Answer with a file of all rows and the decisions, or of the mappings of decided terms.
 
     Warnings, for example of cells that a spreadsheet would run, are in the header X-Warnings, one per line,
     percent-encoded.
@@ -85,7 +102,6 @@ def export(
     if format not in export_formats():
         known = ", ".join(export_formats())
         raise ProblemError(422, "unknown_format", "there is no such format of links", f"ask for one of: {known}")
-    ending = _ENDINGS.get(format) or next(iter(LINK_FORMATS.get(format).endings), "")
     vocabulary = None if opened.served is None else opened.served.vocabulary
     claim.add(_OF_BYTE * opened.project.path.stat().st_size)
     # In memory: a killed process would leave a file.
@@ -93,11 +109,23 @@ def export(
     is_binary = LINK_FORMATS.get(format).target == "binary"
     out = body if is_binary else io.TextIOWrapper(body, "utf-8", TEXT_ERRORS, newline="", write_through=True)
     with _own_warnings() as caught:
-        export_project(opened.project, out, format=format, vocabulary=vocabulary, decided=decided)
-    headers = {"Content-Disposition": f'attachment; filename="{opened.name}{ending}"'}
+        export_project(opened.project, out, format=format, vocabulary=vocabulary, guesses=guesses, limit=limit)
+    headers = {"Content-Disposition": f'attachment; filename="{opened.name}{_ending(format, guesses=guesses)}"'}
     if caught:
         headers["X-Warnings"] = quote("\n".join(caught))
     return Response(body.getvalue(), media_type=_MEDIA.get(format, _BINARY), headers=headers)
+
+
+_DIGEST: Final = b64encode(sha256(STYLE.encode()).digest()).decode()
+_REPORT_POLICY: Final = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
+
+
+@router.get("/report", summary="Report on a review", operation_id="report_on_project", response_class=HTMLResponse)
+def report(opened: OpenProject) -> Response:
+    """Answer with a page to print: coverage, reviewers, agreement, confidences, speed, and open disagreements."""
+    out = io.StringIO()
+    write_report(opened.project, out)
+    return HTMLResponse(out.getvalue(), headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
 @contextmanager

@@ -9,9 +9,12 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import Field
 
+from nymlink.project.acceptance import accepted_batches
 from nymlink.project.add_file import add_table
+from nymlink.project.export import export_formats
 from nymlink.project.learn import forget, learn
 from nymlink.project.lessons import write_names
+from nymlink.project.reviewers import disagreements, is_hidden, set_review
 from nymlink.project.summary import changes_after, summary
 from nymlink.project.table_columns import preview_table
 from nymlink.serve.answers import problems
@@ -19,6 +22,8 @@ from nymlink.serve.errors import ProblemError
 from nymlink.serve.project_answers import (
     AddedFile,
     ChangesAnswer,
+    DeletedProject,
+    DisagreementsAnswer,
     LearnAnswer,
     PreviewAnswer,
     ProgressAnswer,
@@ -27,6 +32,7 @@ from nymlink.serve.project_answers import (
 )
 from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
 from nymlink.serve.served_projects import ServedProject, ServedProjects
+from nymlink.text.prepare import Composites
 from nymlink.vocabulary.restriction import Restriction
 
 LARGEST: Final = 2**53
@@ -82,7 +88,12 @@ FileBody = Annotated[bytes, Depends(_body)]
 FileName = Annotated[str, Depends(_file_name)]
 Column = Annotated[str | None, Query(max_length=1000, description="A header, or a number from 1.")]
 Setting = Annotated[str | None, Query(max_length=20)]
+SheetTitle = Annotated[str, Query(max_length=200, description="Sheet of a workbook; the first if not given.")]
+HeaderRow = Annotated[int | None, Query(ge=1, le=1_048_576, description="Row or line of the header.")]
 Number = Annotated[int, Query(ge=0, le=LARGEST)]
+Viewer = Annotated[
+    str, Query(max_length=200, description="Who asks. In a blind review, the answer has only their decisions.")
+]
 
 RAW: Final[dict[str, Any]] = {
     "requestBody": {
@@ -133,11 +144,22 @@ def preview(
     encoding: Setting = None,
     delimiter: Setting = None,
     column: Column = None,
+    sheet: SheetTitle = "",
+    header_row: HeaderRow = None,
 ) -> Response:
     """Read a table without keeping it: its encoding, delimiter, columns and first rows."""
     columns = {} if column is None else {"mention": column}
     return json_answer(
-        preview_table(body, file_name, encoding=encoding, delimiter=delimiter, columns=columns, claim=claim.add)
+        preview_table(
+            body,
+            file_name,
+            encoding=encoding,
+            delimiter=delimiter,
+            columns=columns,
+            sheet=sheet,
+            header_row=header_row,
+            claim=claim.add,
+        )
     )
 
 
@@ -145,6 +167,60 @@ def preview(
 def show_project(opened: OpenProject) -> Response:
     """Answer with counts, coverage, reviewers, agreement, progress and the state of the index."""
     return json_answer(_summary(opened))
+
+
+class Title(Fields):
+    """Another title of a project."""
+
+    title: str = Field(max_length=300)
+
+
+@router.post(
+    "/{name}/rename", summary="Rename a project", operation_id="rename_project", response_model=ProjectAnswer
+)
+def rename_project(opened: OpenProject, new: Title) -> Response:
+    """Give a project another title. Its name in addresses stays."""
+    opened.project.rename(new.title.encode("utf-8", "replace").decode())
+    return json_answer(_summary(opened))
+
+
+@router.delete("/{name}", summary="Delete a project", operation_id="delete_project", response_model=DeletedProject)
+def delete_project(
+    projects: Projects, name: Annotated[str, Path(description="Name of the project.", max_length=200)]
+) -> Response:
+    """Remove the file of a project, with all its decisions."""
+    projects.delete(name)
+    return json_answer({"deleted": name})
+
+
+class Reviewing(Fields):
+    """How several reviewers work together; null for no change."""
+
+    blind: bool | None = Field(None, description="Whether reviewers see only their own decisions.")
+    adjudicator: str | None = Field(
+        None, description="Who decides disagreements; empty for nobody.", max_length=200
+    )
+
+
+@router.post(
+    "/{name}/reviewers", summary="Choose how to review", operation_id="set_review", response_model=ProjectAnswer
+)
+def post_reviewers(opened: OpenProject, how: Reviewing) -> Response:
+    """Make a review blind, or name the reviewer who decides disagreements."""
+    set_review(opened.project, blind=how.blind, adjudicator=how.adjudicator)
+    return json_answer(_summary(opened))
+
+
+@router.get(
+    "/{name}/disagreements",
+    summary="List disagreements",
+    operation_id="list_disagreements",
+    response_model=DisagreementsAnswer,
+)
+def get_disagreements(opened: OpenProject, viewer: Viewer = "") -> Response:
+    """Answer with the terms that wait for the adjudicator; none for a reviewer of a blind review."""
+    found = [] if is_hidden(opened.project, viewer) else disagreements(opened.project)
+    return json_answer({"terms": found})
 
 
 Values = Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Query(max_length=1000)]
@@ -169,11 +245,14 @@ def add_file(
     frequency: Column = None,
     language: Column = None,
     type: Column = None,
+    sheet: SheetTitle = "",
+    header_row: HeaderRow = None,
     reviewer: Annotated[str, Query(max_length=100, description="Name of the person who adds it.")] = "",
     types: Values = (),
     branch: Values = (),
     ids: Values = (),
     exclude: Values = (),
+    composites: Annotated[Composites, Query(description="Which cells are split into findings.")] = "given",
 ) -> Response:
     """Keep the rows of a table, and link its terms in the background; what they are linked to is as of `/link`."""
     served = opened.require_index()
@@ -184,8 +263,11 @@ def add_file(
         file_name,
         encoding=encoding,
         delimiter=delimiter,
+        sheet=sheet,
+        header_row=header_row,
         columns={role: header for role, header in said.items() if header is not None},
         by=reviewer,
+        composites=composites,
         restriction=Restriction.of(types=types, branch=branch, ids=ids, exclude=exclude),
         vocabulary=served.vocabulary,
         claim=claim.add,
@@ -216,9 +298,10 @@ def go_on(opened: OpenProject) -> Response:
 @router.get(
     "/{name}/changes", summary="List new decisions", operation_id="list_changes", response_model=ChangesAnswer
 )
-def changes(opened: OpenProject, after: Number = 0) -> Response:
+def changes(opened: OpenProject, after: Number = 0, viewer: Viewer = "") -> Response:
     """Answer with the present decisions of all terms decided after an entry of the log."""
-    return json_answer({**changes_after(opened.project, after), "progress": opened.linking.progress.to_dict()})
+    found = changes_after(opened.project, after, viewer=viewer)
+    return json_answer({**found, "progress": opened.linking.progress.to_dict()})
 
 
 def _summary(opened: ServedProject) -> dict[str, Any]:
@@ -226,6 +309,8 @@ def _summary(opened: ServedProject) -> dict[str, Any]:
         "name": opened.name,
         **summary(opened.project),
         "index": opened.describe_index(),
+        "batches": accepted_batches(opened.project),
+        "formats": list(export_formats(None if opened.served is None else opened.served.vocabulary)),
         "progress": opened.linking.progress.to_dict(),
     }
 

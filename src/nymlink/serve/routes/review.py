@@ -8,20 +8,15 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from nymlink.linking.link import Relation
+from nymlink.project.acceptance import accept
 from nymlink.project.decisions import decide, undo
+from nymlink.project.forms import split_forms
+from nymlink.project.lessons import names_given
 from nymlink.project.priorities import TARGET, prioritise
+from nymlink.project.reviewers import is_hidden
 from nymlink.project.rows import RELATIONS, Target, Verdict
-from nymlink.project.terms import (
-    Sort,
-    Status,
-    TermFilter,
-    accept,
-    assign,
-    list_terms,
-    term_details,
-    terms_of_concept,
-)
-from nymlink.serve.answers import problems
+from nymlink.project.terms import Sort, Status, TermFilter, assign, list_terms, term_details, terms_of_concept
+from nymlink.serve.answers import SearchAnswer, problems
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.project_answers import (
     AcceptAnswer,
@@ -29,12 +24,13 @@ from nymlink.serve.project_answers import (
     ConceptTermsAnswer,
     DecisionAnswer,
     NextTerms,
+    SplitAnswer,
     TermAnswer,
     TermsAnswer,
     UndoAnswer,
 )
 from nymlink.serve.routes.parts import Fields, json_answer
-from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject
+from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject, Viewer
 from nymlink.serve.served import ServedIndex
 from nymlink.serve.served_projects import describe_candidate
 
@@ -55,6 +51,10 @@ class GivenTarget(Fields):
     relation: Relation = Field(
         "exact", description="Relation of the concept to the term.", json_schema_extra={"enum": list(RELATIONS)}
     )
+    part: str = Field(
+        "", description="The part of the term with this meaning, if it was split.", max_length=10_000
+    )
+    denied: bool = Field(False, description="Whether the term says that this finding is absent.")
 
 
 class NewDecision(Fields):
@@ -70,14 +70,6 @@ class NewDecision(Fields):
     comment: str = Field("", max_length=10_000)
 
 
-class Acceptance(Fields):
-    """A request to accept links."""
-
-    reviewer: str = Field(max_length=200)
-    above: float = Field(ge=0, le=1, description="Least confidence.")
-    dry_run: bool = Field(False, description="Only report the effect.")
-
-
 class WhichTerms(Fields):
     """A filter of terms, as for the list."""
 
@@ -91,6 +83,15 @@ class WhichTerms(Fields):
     min_frequency: Annotated[int | None, Field(ge=0, le=LARGEST)] = None
 
 
+class Acceptance(Fields):
+    """A request to accept links."""
+
+    reviewer: str = Field(max_length=200)
+    above: float = Field(ge=0, le=1, description="Least confidence.")
+    filter: WhichTerms | None = Field(None, description="Which terms; null for all undecided ones.")
+    dry_run: bool = Field(False, description="Only report the effect.")
+
+
 class Assignment(Fields):
     """A request to assign terms to a reviewer."""
 
@@ -102,10 +103,13 @@ class Assignment(Fields):
     share: float = Field(1.0, ge=0, le=1, description="Share of them to assign; 0 removes the assignment.")
 
 
-class Who(Fields):
-    """A reviewer."""
+class Undoing(Fields):
+    """A request to undo decisions."""
 
     reviewer: str = Field(max_length=200)
+    batch: int | None = Field(
+        None, description="Number of an accepted batch; null for the last decision.", le=LARGEST
+    )
 
 
 @router.get("/terms", summary="List terms", operation_id="list_terms", response_model=TermsAnswer)
@@ -123,6 +127,7 @@ def terms(
     descending: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     offset: Number = 0,
+    viewer: Viewer = "",
 ) -> Response:
     """Answer with a page of the matching terms, and their number."""
     which = TermFilter(
@@ -136,7 +141,9 @@ def terms(
         min_frequency=min_frequency,
     )
     return json_answer(
-        list_terms(opened.project, which, sort=sort, descending=descending, limit=limit, offset=offset)
+        list_terms(
+            opened.project, which, sort=sort, descending=descending, limit=limit, offset=offset, viewer=viewer
+        )
     )
 
 
@@ -153,9 +160,9 @@ def next_terms(
 
 
 @router.get("/terms/{term}", summary="Show a term", operation_id="show_term", response_model=TermAnswer)
-def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> Response:
+def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)], viewer: Viewer = "") -> Response:
     """Answer with the candidates of a term, the history of its decisions, and its rows."""
-    shown = term_details(opened.project, term)
+    shown = term_details(opened.project, term, viewer=viewer)
     link = shown.pop("link") or {"query": None, "notes": [], "candidates": []}
     candidates = [describe_candidate(opened.served, candidate) for candidate in link["candidates"]]
     return json_answer({**shown, "query": link["query"], "notes": link["notes"], "candidates": candidates})
@@ -167,9 +174,31 @@ def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> R
     operation_id="list_terms_of_concept",
     response_model=ConceptTermsAnswer,
 )
-def concept(opened: OpenProject, concept_id: str) -> Response:
+def concept(opened: OpenProject, concept_id: str, viewer: Viewer = "") -> Response:
     """Answer with the terms of a concept."""
-    return json_answer({"terms": terms_of_concept(opened.project, concept_id)})
+    return json_answer({"terms": terms_of_concept(opened.project, concept_id, viewer=viewer)})
+
+
+@router.get(
+    "/search", summary="Search concepts for a term", operation_id="search_for_term", response_model=SearchAnswer
+)
+def search(
+    opened: OpenProject,
+    q: Annotated[str, Query(description="As of `/search`, or a part of a decided term.", max_length=2000)],
+    within: Annotated[str, Query(description="A semantic type, or the id of a branch.", max_length=1000)] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> Response:
+    """Find concepts as `/search` does, and those that reviewers gave to terms that contain the text."""
+    served = opened.require_index()
+    members = served.types.members(within) if within else None
+    # In a blind review, the decisions of others stay hidden.
+    given = names_given(opened.project, q, limit) if q.strip() and not is_hidden(opened.project, "") else []
+    rows = {each["concept_id"]: served.vocabulary.row(each["concept_id"]) for each in given}
+    known = {id_ for id_, row in rows.items() if row is not None and (members is None or members[row])}
+    found = served.search(q, limit, within=within)
+    taught = [each for each in given if each["concept_id"] in known]
+    results = {each["concept_id"]: each for each in (*found[:1], *taught, *found)}
+    return json_answer({"results": list(results.values())[:limit]})
 
 
 @router.post("/decisions", summary="Decide a term", operation_id="decide", response_model=DecisionAnswer)
@@ -189,17 +218,35 @@ def post_decision(opened: OpenProject, new: NewDecision) -> Response:
 
 
 @router.post("/undo", summary="Undo a decision", operation_id="undo_decision", response_model=UndoAnswer)
-def post_undo(opened: OpenProject, who: Who) -> Response:
-    """Undo the last decision of a reviewer, with its whole batch."""
+def post_undo(opened: OpenProject, what: Undoing) -> Response:
+    """Undo the last decision of a reviewer, with its whole batch, or an earlier batch."""
     opened.require_index()
-    return json_answer({"undone": undo(opened.project, reviewer=who.reviewer)})
+    return json_answer({"undone": undo(opened.project, reviewer=what.reviewer, batch=what.batch)})
+
+
+class Splitting(Fields):
+    """A request to decide a form of a term by itself."""
+
+    term: int = Field(ge=0, le=LARGEST)
+
+
+@router.post("/split", summary="Split forms of a term", operation_id="split_forms", response_model=SplitAnswer)
+def post_split(opened: OpenProject, what: Splitting) -> Response:
+    """Decide a form by itself from now on; of a listed term, decide all its forms by themselves."""
+    opened.require_index()
+    return json_answer({"terms": split_forms(opened.project, what.term)})
 
 
 @router.post("/accept", summary="Accept confident links", operation_id="accept_links", response_model=AcceptAnswer)
 def post_accept(opened: OpenProject, what: Acceptance) -> Response:
-    """Accept the first candidates of undecided terms, as one batch; estimate the number of wrong ones."""
+    """Accept the first candidates of undecided terms, as one batch; estimate the number of wrong ones.
+
+    Terms that rest on an abbreviation are left out.
+    """
     opened.require_index()
-    return json_answer(accept(opened.project, reviewer=what.reviewer, above=what.above, dry_run=what.dry_run))
+    which = None if what.filter is None else TermFilter(**what.filter.model_dump())
+    told = accept(opened.project, reviewer=what.reviewer, above=what.above, which=which, dry_run=what.dry_run)
+    return json_answer(told)
 
 
 @router.post(
@@ -217,4 +264,5 @@ def _target(served: ServedIndex, given: GivenTarget) -> Target:
     row = served.vocabulary.row(given.concept_id)
     if row is None:
         raise ProblemError(422, "unknown_concept", "no concept has this id", "look for it with /search")
-    return Target(given.concept_id, served.vocabulary.preferred_name(row), given.relation)
+    name, part = served.vocabulary.preferred_name(row), given.part.encode("utf-8", "replace").decode()
+    return Target(given.concept_id, name, given.relation, part, given.denied)

@@ -15,9 +15,9 @@ export class Refused extends Error {
   }
 }
 
-export async function ask(path, body) {
+export async function ask(path, body = null, method = body ? "POST" : "GET") {
   const headers = body ? { "Content-Type": "application/json" } : {};
-  return answered(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
+  return answered(path, { method, headers, body: body && JSON.stringify(body) });
 }
 
 export async function sendBytes(path, bytes, headers = {}) {

@@ -1,8 +1,9 @@
 // The page that finds mentions in a text, and shows the candidates of a selected mention.
 
 import { ask } from "./api.js";
-import { element } from "./elements.js";
+import { button, element } from "./elements.js";
 import { startForm } from "./form.js";
+import { annotationFile, saveText } from "./text_file.js";
 import { candidateList, describe, percent } from "./why.js";
 
 const text = document.getElementById("text");
@@ -11,19 +12,37 @@ const status = document.getElementById("status");
 const found = document.getElementById("found");
 const why = document.getElementById("why");
 
-let asked = 0;
+const legend = document.getElementById("legend");
+const save = document.getElementById("save");
+// The flags of a mention, in words.
+const FLAGS = { negated: "denied", family: "of the family", historical: "in the past", hypothetical: "possible" };
+const SHOWN = 5;
+const MOST = 2000;
 
-async function read() {
+let asked = 0;
+let byName = new Map();
+let annotations = [];
+
+async function find() {
   const mine = ++asked;
   const written = text.value;
   found.replaceChildren();
   why.replaceChildren();
+  legend.hidden = save.hidden = true;
   if (!written.trim()) return say("Write a text first.");
-  say("Reading …");
+  say("Finding concepts …");
   try {
     const { links } = await ask("/annotate", { text: written, index: index.value });
     if (mine !== asked) return;
+    // The confidence of a name is the same on every page.
+    const names = [...new Set(links.map((link) => link.mention))];
+    const linked = names.length ? (await ask("/link", { mentions: names.slice(0, MOST), index: index.value, top_k: SHOWN })).links : [];
+    if (mine !== asked) return;
+    byName = new Map(linked.map((link) => [link.mention, link]));
     found.append(...highlighted(written, links));
+    legend.hidden = !links.length;
+    save.hidden = !links.length;
+    annotations = links;
     say(links.length === 1 ? "1 mention found." : `${links.length} mentions found.`);
   } catch (error) {
     if (mine === asked) say(error.message);
@@ -50,11 +69,15 @@ function mention(link) {
   return mark;
 }
 
-function show(link, mark) {
+function show(inText, mark) {
+  // The text may decide between meanings; then its link counts.
+  const named = byName.get(inText.mention);
+  const same = named?.candidates[0]?.concept_id === inText.candidates[0]?.concept_id;
+  const link = same ? { ...inText, confidence: named.confidence, candidates: named.candidates } : inText;
   for (const other of found.querySelectorAll(".looked-at")) other.classList.remove("looked-at");
   mark.classList.add("looked-at");
   const meaning = element("div", { class: "definition" });
-  const flags = Object.entries(link.triggers).map(([flag, words]) => `${flag} (${words})`);
+  const flags = Object.entries(link.triggers).map(([flag, words]) => `${FLAGS[flag] ?? flag}: “${words}”`);
   why.replaceChildren(
     element("h2", {}, link.mention),
     element("p", {}, `Confidence ${percent(link.confidence)}`),
@@ -70,4 +93,7 @@ function say(message) {
   status.textContent = message;
 }
 
-startForm(read, say);
+for (const kind of ["tsv", "jsonl"]) {
+  save.append(button(`Save as ${kind.toUpperCase()}`, () => saveText(`annotations.${kind}`, annotationFile(kind, annotations), "text/plain"), { class: "plain" }), " ");
+}
+startForm(find, say);

@@ -3,7 +3,8 @@
 import { describeDecision } from "./decisions.js";
 
 export class Actions {
-  // parts: queue, list, view, targets, finder and decisions of the page; wanted(): its filters; help(): shows the keys.
+  // parts: queue, list, view, targets, finder and decisions of the page; wanted(): its filters; help(): shows the keys;
+  // separate(term): splits the forms of a term.
   constructor(parts) {
     Object.assign(this, parts);
   }
@@ -21,12 +22,23 @@ export class Actions {
     return this.#decide("concept", [this.targets.of(concept)]);
   }
 
+  // Take the selected line. A term that is decided keeps its decision, unless the reviewer selected something else.
   accept() {
-    const chosen = this.targets.all;
-    const [first] = this.view.candidates;
-    if (chosen.length) this.#decide("concept", chosen);
-    else if (first) this.#decide("concept", [this.targets.of(first)]);
-    else this.say("The term has no candidate. Search the vocabulary, or decide NIL.");
+    const { view } = this;
+    if (!this.list.term) return this.say("There is no term to decide.");
+    if (this.targets.all.length) return this.#decide("concept", this.targets.all);
+    const mine = this.decisions.mine(this.list.term);
+    if (!view.moved && mine && mine.verdict !== "open") {
+      // What was accepted with others is now looked at.
+      if (mine.origin === "accept") return this.#decide(mine.verdict, mine.targets);
+      this.say(`${this.list.term.text}: still ${describeDecision(mine)}`);
+      return this.#advance();
+    }
+    const present = view.present();
+    if (!view.moved && present) return this.#decide(present.verdict, present.targets);
+    const { selected } = view;
+    if (!selected) return this.say("No candidate is selected. Choose one by its key, search, or decide that no concept fits.");
+    return selected.id === null ? this.nil() : this.#decide("concept", [this.targets.of(selected)]);
   }
 
   nil() {
@@ -39,15 +51,32 @@ export class Actions {
 
   clear() {
     const term = this.list.term;
-    if (term && this.decisions.mine(term)) this.decisions.decide(term, "open");
+    if (term && this.decisions.mine(term)) this.decisions.decide(term, "open", [], this.view.takeComment());
   }
 
   undo() {
     this.decisions.undo();
   }
 
+  // Decide the forms of the term separately from now on.
+  split() {
+    return this.separate(this.list.term).catch((error) => this.say(error.message));
+  }
+
   search() {
     this.finder.input.focus();
+  }
+
+  tree() {
+    return this.finder.showTree();
+  }
+
+  nextCandidate() {
+    this.view.move(1);
+  }
+
+  previousCandidate() {
+    this.view.move(-1);
   }
 
   comment() {
@@ -92,7 +121,7 @@ export class Actions {
   #decide(verdict, targets = []) {
     const term = this.list.term;
     if (!term) return this.say("There is no term to decide.");
-    this.decisions.decide(term, verdict, targets);
+    this.decisions.decide(term, verdict, targets, this.view.takeComment());
     this.say(`${term.text}: ${describeDecision({ verdict, targets })}`);
     return this.#advance();
   }

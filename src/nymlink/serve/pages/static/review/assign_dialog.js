@@ -2,6 +2,7 @@
 
 import { button, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
+import { Filters } from "./filters.js";
 import { count } from "./preview.js";
 
 // filters: those of the list; people: known names; done(message): called after the assignment.
@@ -26,9 +27,7 @@ export function assignDialog({ routes, filters, people, total, done }) {
     if (!name.value.trim()) return say("Write a name.");
     assign.disabled = true;
     try {
-      const { q: text, sort, descending, ...rest } = filters;
-      const filter = { ...rest, ...(text && { text }) };
-      const { assigned } = await routes.assign({ reviewer: name.value.trim(), filter, share: Number(share.value) / 100 });
+      const { assigned } = await routes.assign({ reviewer: name.value.trim(), filter: Filters.request(filters), share: Number(share.value) / 100 });
       assign.closest("dialog").close();
       done(`${count(assigned, "term")} assigned to ${name.value.trim()}.`);
     } catch (error) {

@@ -2,7 +2,7 @@
 
 import { Outbox } from "./outbox.js";
 
-export const RELATIONS = ["exact", "broader", "narrower", "related"];
+export const RELATIONS = ["exact", "broader", "narrower", "related", "part"];
 
 // Relation of the concept to the term.
 export const RELATION_NAMES = {
@@ -10,6 +10,7 @@ export const RELATION_NAMES = {
   broader: "broader than the term",
   narrower: "narrower than the term",
   related: "related",
+  part: "a part of the term",
 };
 
 export class Decisions extends EventTarget {
@@ -98,8 +99,8 @@ function alike(one, other) {
 }
 
 export function describeDecision({ verdict, targets }) {
-  if (verdict === "nil") return "NIL";
+  if (verdict === "nil") return "no concept";
   if (verdict === "open") return "open";
-  const names = targets.map(({ concept_id: id, name, relation }) => `${name || id}${relation === "exact" ? "" : ` (${relation})`}`);
+  const names = targets.map(({ concept_id: id, name, relation, denied }) => `${denied ? "no " : ""}${name || id}${relation === "exact" ? "" : ` (${relation})`}`);
   return verdict === "flag" ? ["flagged", ...names].join(": ") : names.join(" + ");
 }

@@ -2,7 +2,7 @@
 
 import { button, choice, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
-import { saveFile } from "./save_file.js";
+import { fetchText, saveFile } from "./save_file.js";
 
 // Formats of the tables, then formats of mappings.
 const FORMATS = [
@@ -18,23 +18,40 @@ const FORMATS = [
   ["fhir-r4b", "FHIR R4B ConceptMap"],
 ];
 
-export function exportDialog({ routes }) {
-  const format = choice(FORMATS, "tsv", { id: "format" });
-  const decided = element("input", { type: "checkbox", id: "decided" });
+const BINARY = ["xlsx", "parquet"];
+const SHOWN = 10;
+
+// formats: names of the formats that fit the vocabulary.
+export function exportDialog({ routes, formats }) {
+  const format = choice(FORMATS.filter(([name]) => formats.includes(name)), "tsv", { id: "format" });
+  const guesses = element("input", { type: "checkbox", id: "guesses" });
   const { line, say } = statusLine();
+  const shown = element("pre", { class: "preview", tabindex: 0, dir: "auto", "aria-label": "The beginning of the file", hidden: "" });
   openDialog(
     "Export",
     labelled("Format", format),
-    element("label", { class: "check" }, decided, " Only decided terms"),
-    element("p", { class: "hint" }, "Undecided terms are exported with their first candidate, marked as not reviewed."),
+    element("label", { class: "check" }, guesses, " Also guesses"),
+    element("p", { class: "hint" }, "Guesses are the first candidates of undecided terms. The file marks them as guesses."),
     line,
-    element("p", { class: "row" }, button("Export", run)),
+    shown,
+    element("p", { class: "row" }, button("Export", run), button("Show the beginning", preview, { class: "plain" })),
   );
+
+  // The first rows, as text; of a workbook and of Parquet, as TSV.
+  async function preview() {
+    try {
+      const kind = BINARY.includes(format.value) ? "tsv" : format.value;
+      shown.textContent = await fetchText(routes.exportAddress({ format: kind, guesses: guesses.checked, limit: SHOWN }));
+      shown.hidden = false;
+    } catch (error) {
+      say(error.message);
+    }
+  }
 
   async function run() {
     say("Writing …");
     try {
-      const { name, warnings } = await saveFile(routes.exportAddress({ format: format.value, decided: decided.checked }));
+      const { name, warnings } = await saveFile(routes.exportAddress({ format: format.value, guesses: guesses.checked }));
       say([`${name} is saved.`, ...warnings].join(" "));
     } catch (error) {
       say(error.message);

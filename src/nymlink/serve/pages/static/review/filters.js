@@ -10,8 +10,9 @@ const STATUSES = [
   ["open", "not decided"],
   ["mine", "assigned to me"],
   ["decided", "decided"],
-  ["nil", "NIL"],
+  ["nil", "no concept"],
   ["flagged", "flagged"],
+  ["accepted", "accepted with others"],
   ["disagreement", "disagreements"],
   ["changed", "changed by a release"],
   ["failed", "could not be linked"],
@@ -21,7 +22,7 @@ const ORDERS = [
   ["order", "as in the file"],
   ["frequency", "frequency"],
   ["confidence", "confidence"],
-  ["margin", "margin to the second candidate"],
+  ["margin", "lead over candidate 2"],
   ["text", "text"],
 ];
 
@@ -49,7 +50,7 @@ export class Filters {
           labelled("Text", element("input", { name: "q", type: "search", autocomplete: "off" })),
           labelled("Confidence from", share("min_confidence")),
           labelled("to", share("max_confidence")),
-          labelled("Margin at most", share("max_margin")),
+          labelled("Lead over candidate 2 at most", share("max_margin")),
           labelled("Frequency at least", times),
           labelled("Decided by", this.reviewers),
           labelled("Assigned to", this.assigned),
@@ -72,6 +73,11 @@ export class Filters {
   get values() {
     const given = Object.fromEntries([...new FormData(this.form)].filter(([, value]) => value !== ""));
     return { ...given, descending: this.form.elements.descending.checked ? "true" : "false" };
+  }
+
+  // The filter as a request states it, without the order.
+  static request({ q: text, sort, descending, ...rest }) {
+    return { ...rest, ...(text && { text }) };
   }
 
   set status(status) {

@@ -17,8 +17,15 @@ export function addFileDialog({ routes, reviewer, done }) {
     const added = await routes.addFile(file, { ...how, reviewer });
     dialog.close();
     const before = added.decided ? `, ${count(added.decided, "term")} decided before` : "";
-    done(`${count(added.rows, "row")} added, ${count(added.new_terms, "new term")}${before}.`);
+    done([`${count(added.rows, "row")} added, ${count(added.new_terms, "new term")}${before}.`, leftOut(added)].filter(Boolean).join(" "));
   }
+}
+
+// What was not read of an added table; empty for nothing.
+export function leftOut({ problems: { rejected, first } }) {
+  if (!rejected) return "";
+  const lines = first.slice(0, SHOWN).map(({ line, message }) => (line ? `row ${line}: ${message}` : message));
+  return `Not reviewed: ${[...lines, ...(rejected > lines.length ? [`${rejected - lines.length} more`] : [])].join("; ")}.`;
 }
 
 export function importDialog({ routes, reviewer, done }) {

@@ -9,13 +9,16 @@ const DIGITS = Array.from({ length: CANDIDATES }, (_, place) => [`pick${place + 
 
 // Name, description, key.
 const KNOWN = [
-  ["accept", "Accept the chosen targets, or else the first candidate", "Enter"],
+  ["accept", "Accept what is selected; keep a decision", "Enter"],
+  ["nextCandidate", "Select the next candidate", "ArrowRight"],
+  ["previousCandidate", "Select the previous candidate", "ArrowLeft"],
   ...DIGITS,
-  ["nil", "NIL: no concept of the vocabulary", "n"],
+  ["nil", "No concept of the vocabulary", "n"],
   ["flag", "Flag for another look", "f"],
   ["clear", "Remove my decision", "x"],
   ["undo", "Undo my last decision", "u"],
   ["search", "Search the whole vocabulary", "/"],
+  ["tree", "Show the tree of concepts", "t"],
   ["comment", "Comment", "c"],
   ["relation", "Next relation: exact, broader, narrower, related", "r"],
   ["several", "Several targets: choose candidates, then accept", "s"],
@@ -26,7 +29,7 @@ const KNOWN = [
 ];
 const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", " ": "Space", Enter: "Enter" };
 // Only these repeat while a key is held down.
-const REPEAT = new Set(["next", "previous"]);
+const REPEAT = new Set(["next", "previous", "nextCandidate", "previousCandidate"]);
 const RESERVED = new Set(["Tab", "Escape", "Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process", "Unidentified"]);
 
 export class Keys {
@@ -98,6 +101,6 @@ function isElsewhere(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
   if (document.querySelector("dialog[open]")) return true;
   const place = event.target;
-  if (place.matches("input:not([type=checkbox]), textarea, select")) return true;
+  if (place.matches("input:not([type=checkbox]), textarea, select, [role=tree]")) return true;
   return (event.key === "Enter" || event.key === " ") && place.matches("button, a, summary, input");
 }

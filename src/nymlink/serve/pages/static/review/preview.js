@@ -8,6 +8,14 @@ const ENCODINGS = [
   ...["windows-1254", "iso-8859-2", "koi8-r", "mac-roman", "cp437", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"],
 ];
 const DELIMITERS = [[",", "comma"], ["\t", "tab"], [";", "semicolon"], ["|", "bar"], ["none", "none: a term a line"]];
+// What stays chosen after a change of the layout.
+const LAYOUT = {
+  encoding: ["encoding", "delimiter", "header_row"],
+  delimiter: ["encoding", "delimiter", "header_row"],
+  sheet: ["sheet"],
+  header_row: ["encoding", "delimiter", "sheet", "header_row"],
+};
+const COMPOSITES = [["given", "one term"], ["always", "split into its findings"]];
 const PROBLEMS_SHOWN = 5;
 const TOO_LARGE = 413;
 
@@ -47,13 +55,22 @@ export class Preview {
     // Binary formats have no encoding, and a single column has no delimiter.
     if (found.encoding) fields.set("encoding", ["Encoding", choice(withValue(ENCODINGS, found.encoding), found.encoding)]);
     if (found.encoding) fields.set("delimiter", ["Delimiter", choice(DELIMITERS, found.delimiter || "none")]);
+    if (found.sheets.length > 1) fields.set("sheet", ["Sheet", choice([["", "the first, with those that continue it"], ...found.sheets], how.sheet ?? "")]);
+    if (found.header_row !== null) {
+      const row = element("input", { type: "number", min: 1, step: 1, inputmode: "numeric", size: 4 });
+      row.value = found.header_row;
+      fields.set("header_row", ["Row of the header", row]);
+    }
     for (const [name, label, optional] of ROLES) {
       fields.set(name, [label, choice(optional ? [["", "none"], ...columns] : columns, how[name] ?? found[name] ?? "")]);
     }
-    const chosen = (...names) => Object.fromEntries(names.flatMap((name) => (fields.has(name) ? [[name, fields.get(name)[1].value]] : [])));
+    fields.set("composites", ["A cell with several findings is", choice(COMPOSITES, how.composites ?? "given")]);
+    // A header that is found may differ between sheets.
+    const isFound = (name) => name === "header_row" && !how.header_row && fields.get(name)[1].value === String(found.header_row);
+    const chosen = (...names) => Object.fromEntries(names.flatMap((name) => (fields.has(name) && !isFound(name) ? [[name, fields.get(name)[1].value]] : [])));
     for (const [name, [, field]] of fields) {
-      // Another delimiter gives other columns.
-      const kept = name === "encoding" || name === "delimiter" ? ["encoding", "delimiter"] : [...fields.keys()];
+      // Another layout gives other columns, and another sheet another row of the header.
+      const kept = LAYOUT[name] ?? [...fields.keys()];
       field.addEventListener("change", () => this.show(file, chosen(...kept), name));
     }
     const add = button("Add and link", () => this.#add(file, chosen(...fields.keys()), add));

@@ -1,5 +1,6 @@
 // The page that reviews the links of a project.
 
+import { ask } from "../api.js";
 import { button, element } from "../elements.js";
 import { Actions } from "./actions.js";
 import { assignDialog } from "./assign_dialog.js";
@@ -16,8 +17,9 @@ import { tellOutcomes } from "./outcomes.js";
 import { Queue } from "./queue.js";
 import { rebaseDialog } from "./rebase_dialog.js";
 import { askReviewer, storedReviewer } from "./reviewer.js";
+import { reviewersDialog } from "./reviewers_dialog.js";
 import { ProjectRoutes } from "./routes.js";
-import { recall, remember } from "./stored.js";
+import { forget, recall, remember } from "./stored.js";
 import { SummaryView } from "./summary_view.js";
 import { Targets } from "./targets.js";
 import { TermDetails } from "./term_details.js";
@@ -52,13 +54,18 @@ async function start() {
   const run = (action) => actions.run(action);
   const take = (concept) => actions.take(concept);
   const targets = new Targets({ changed: () => view.drawCandidates() });
-  const finder = new VocabularySearch({ index: index.served_as, take, leave, say });
   const comment = (term, text) => actions.keepComment(term, text);
-  const view = new TermView(byId("term"), { keys, reviewer, index: index.served_as, targets, finder, run, take, comment, leave });
+  const view = new TermView(byId("term"), { name: routes.name, keys, reviewer, index: index.served_as, targets, run, take, comment, leave });
+  const covers = (whether) => view.candidateBox?.classList.toggle("covered", whether);
+  const { indexes } = await ask("/indexes");
+  const parts = indexes.find(({ name }) => name === index.served_as)?.parts ?? [];
+  const finder = new VocabularySearch({ routes, index: index.served_as, parts, from: () => view.selected, take, leave, covers, say });
+  view.fill(finder);
   const filters = new Filters(byId("filters"), { values: seen.filters ?? FIRST, changed: () => load() });
   const wanted = () => (filters.values.status === "mine" ? { ...filters.values, reviewer: me } : filters.values);
   const help = () => keysDialog({ keys, changed: drawButtons });
-  const actions = new Actions({ queue, list, view, targets, finder, decisions, wanted, help, say });
+  const separate = (term) => routes.split(term.id).then(() => load());
+  const actions = new Actions({ queue, list, view, targets, finder, decisions, wanted, help, separate, say });
   const overview = new SummaryView(byId("summary"), {
     cancel: () => attempt(routes.cancel),
     goOn: () => attempt(routes.goOn),
@@ -71,7 +78,9 @@ async function start() {
   news.addEventListener("linked", () => load(false));
   list.addEventListener("draw", () => news.refreshVisible());
   list.addEventListener("select", ({ detail: term }) => {
-    targets.reset();
+    const mine = term.decisions[me];
+    targets.reset(mine?.targets.length === 1 ? mine.targets[0].relation : "exact");
+    if (!mine || mine.verdict === "open") targets.propose(term);
     finder.clear();
     rememberView();
     show(term);
@@ -89,6 +98,10 @@ async function start() {
   await load();
   decisions.resume();
   leave();
+  // What could not be read of the table that made this project.
+  const notice = recall(`nymlink.notice.${routes.name}`, "");
+  if (notice) byId("problem").replaceChildren(notice, button("Hide", () => byId("problem").replaceChildren(), { class: "plain small" }));
+  forget(`nymlink.notice.${routes.name}`);
   news.watch();
 
   // asked: whether the reviewer changed the filters; then the term stays selected, unless the reviewer moves on.
@@ -127,6 +140,12 @@ async function start() {
     location.reload();
   }
 
+  function showAccepted() {
+    filters.status = "accepted";
+    load();
+    list.focus();
+  }
+
   function rememberView() {
     remember(stored, { filters: filters.values, term: list.current });
   }
@@ -136,9 +155,9 @@ async function start() {
     filters.people([me, ...news.people]);
   }
 
-  async function attempt(ask) {
+  async function attempt(act) {
     try {
-      await ask();
+      await act();
       news.summarySoon();
     } catch (error) {
       say(error.message);
@@ -155,12 +174,14 @@ async function start() {
     };
     const plain = { class: "plain" };
     byId("actions").replaceChildren(
-      button("Accept the surest …", () => bulkDialog({ routes, reviewer: me, done }), plain),
+      button("Accept the surest …", () => bulkDialog({ routes, reviewer: me, filters: wanted(), filtered: queue.total, done, show: showAccepted }).catch((error) => say(error.message)), plain),
       button("Learn …", () => learnDialog({ routes, done }).catch((error) => say(error.message)), plain),
       button("Assign …", () => assignDialog({ routes, filters: wanted(), total: queue.total, people: people(), done }), plain),
       button("Add a table …", () => addFileDialog({ routes, reviewer: me, done }), plain),
       button("Import …", () => importDialog({ routes, reviewer: me, done }), plain),
-      button("Export …", () => exportDialog({ routes }), plain),
+      button("Reviewers …", () => reviewersDialog({ routes, summary: news.summary, people: people(), done }), plain),
+      element("a", { href: routes.reportAddress, target: "_blank", rel: "noopener" }, "Report"),
+      button("Export …", () => exportDialog({ routes, formats: news.summary.formats }), plain),
       button(["Keys ", element("kbd", {}, keys.shown("help"))], help, plain),
       button(`Reviewer: ${me}`, () => changeReviewer(people()), plain),
     );

@@ -1,6 +1,7 @@
 // The routes of projects.
 
 import { ask, sendBytes } from "../api.js";
+import { storedReviewer } from "./reviewer.js";
 
 const fileHeaders = (file) => ({ "X-File-Name": encodeURIComponent(file.name ?? "") });
 
@@ -11,22 +12,29 @@ export function query(values) {
 
 export const listProjects = async () => (await ask("/projects")).projects;
 export const createProject = (values) => ask("/projects", values);
-export const previewFile = (file, how) => sendBytes(`/projects/preview?${query(how)}`, file, fileHeaders(file));
+export const previewFile = (file, { composites, ...how }) => sendBytes(`/projects/preview?${query(how)}`, file, fileHeaders(file));
 
 export class ProjectRoutes {
   constructor(name) {
     this.name = name;
     this.path = `/projects/${encodeURIComponent(name)}`;
     this.namesAddress = `${this.path}/names`;
+    this.reportAddress = `${this.path}/report`;
   }
 
   summary = () => ask(this.path);
-  terms = (filters) => ask(`${this.path}/terms?${query(filters)}`);
-  term = (id) => ask(`${this.path}/terms/${id}`);
-  changes = (after) => ask(`${this.path}/changes?${query({ after })}`);
-  uses = (concept) => ask(`${this.path}/concepts/${encodeURIComponent(concept)}`);
+  // viewer: a blind review shows a reviewer only their own decisions.
+  terms = (filters) => ask(`${this.path}/terms?${query({ ...filters, viewer: storedReviewer() })}`);
+  term = (id) => ask(`${this.path}/terms/${id}?${query({ viewer: storedReviewer() })}`);
+  changes = (after) => ask(`${this.path}/changes?${query({ after, viewer: storedReviewer() })}`);
+  uses = (concept) => ask(`${this.path}/concepts/${encodeURIComponent(concept)}?${query({ viewer: storedReviewer() })}`);
+  setReview = (how) => ask(`${this.path}/reviewers`, how);
+  split = (term) => ask(`${this.path}/split`, { term });
   decide = (decision) => ask(`${this.path}/decisions`, decision);
-  undo = (reviewer) => ask(`${this.path}/undo`, { reviewer });
+  undo = (reviewer, batch = null) => ask(`${this.path}/undo`, { reviewer, batch });
+  search = (values) => ask(`${this.path}/search?${query(values)}`);
+  rename = (title) => ask(`${this.path}/rename`, { title });
+  remove = () => ask(this.path, null, "DELETE");
   accept = (values) => ask(`${this.path}/accept`, values);
   rebase = (index) => ask(`${this.path}/rebase`, { index });
   learn = () => ask(`${this.path}/learn`, {});

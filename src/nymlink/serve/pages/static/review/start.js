@@ -1,13 +1,26 @@
 // The page that starts a review: makes a project from a file, and lists the projects.
 
 import { Refused } from "../api.js";
-import { element } from "../elements.js";
+import { button, element, labelled } from "../elements.js";
+import { openDialog, statusLine } from "./dialog.js";
 import { fileSource } from "./file_source.js";
 import { Preview, count } from "./preview.js";
+import { leftOut } from "./import_dialog.js";
 import { storedReviewer } from "./reviewer.js";
 import { createProject, listProjects, ProjectRoutes } from "./routes.js";
+import { remember } from "./stored.js";
 
 const MOST_TRIES = 100;
+const EXAMPLE = `patient,finding,count
+1,seizures,12
+2,siezures,3
+3,short stature,7
+4,SOB,4
+5,wide based gait,2
+6,no fever,1
+7,ID (moderate),1
+8,n/a,5
+`;
 
 const index = document.getElementById("index");
 const title = document.getElementById("title");
@@ -22,7 +35,8 @@ async function begin(file, how) {
   const wanted = title.value.trim() || file.name;
   const name = await newProject(wanted);
   try {
-    await new ProjectRoutes(name).addFile(file, { ...how, reviewer: storedReviewer() });
+    const added = await new ProjectRoutes(name).addFile(file, { ...how, reviewer: storedReviewer() });
+    remember(`nymlink.notice.${name}`, leftOut(added));
   } finally {
     // The empty project stays in the list, and another file can be added to it.
     showProjects();
@@ -53,7 +67,7 @@ async function showProjects() {
 }
 
 function projectsTable(found) {
-  const heads = ["Project", "Index", "Terms", "Decided", "Created"].map((head) => element("th", { scope: "col" }, head));
+  const heads = ["Project", "Vocabulary", "Terms", "Decided", "Created", ""].map((head) => element("th", { scope: "col" }, head));
   return element(
     "table",
     {},
@@ -65,7 +79,7 @@ function projectsTable(found) {
 
 function projectRow(project) {
   const name = element("a", { href: `/table/${encodeURIComponent(project.name)}`, dir: "auto" }, project.title || project.name);
-  if (project.problem) return element("tr", {}, element("td", {}, project.name), element("td", { colspan: 4, class: "note" }, project.problem));
+  if (project.problem) return element("tr", {}, element("td", {}, project.name), element("td", { colspan: 4, class: "note" }, project.problem), element("td", {}, removeButton(project)));
   return element(
     "tr",
     {},
@@ -74,7 +88,52 @@ function projectRow(project) {
     element("td", { class: "number" }, `${project.terms.toLocaleString("en")} in ${count(project.rows, "row")}`),
     element("td", { class: "number" }, `${project.decided.toLocaleString("en")} (${share(project.rows_decided, project.rows)} of rows)`),
     element("td", { class: "number" }, new Date(project.created).toLocaleDateString()),
+    element("td", { class: "row" }, button("Rename", () => renameDialog(project), { class: "plain small", "aria-label": `Rename ${project.title}` }), removeButton(project)),
   );
+}
+
+function renameDialog({ name, title: before }) {
+  const field = element("input", { id: "new-title", maxlength: 200, autocomplete: "off", required: "" });
+  field.value = before;
+  const { line, say: tell } = statusLine();
+  const form = element("form", {}, labelled("Title", field), line, element("p", { class: "row" }, element("button", { type: "submit" }, "Rename")));
+  const dialog = openDialog("Rename the project", form);
+  field.select();
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await attempt(dialog, tell, () => new ProjectRoutes(name).rename(field.value));
+  });
+}
+
+function removeButton(project) {
+  return button("Delete", () => removeDialog(project), { class: "plain small", "aria-label": `Delete ${project.title || project.name}` });
+}
+
+function removeDialog({ name, title: called, decided }) {
+  const { line, say: tell } = statusLine();
+  const remove = button("Delete for ever", () => attempt(dialog, tell, () => new ProjectRoutes(name).remove()));
+  const dialog = openDialog(
+    "Delete the project",
+    element("p", {}, `Delete “${called || name}”${decided ? ` with ${count(decided, "decided term")}` : ""}? Nobody can bring it back. Export it first to keep its decisions.`),
+    line,
+    element("p", { class: "row" }, remove),
+  );
+  dialog.querySelector(".close").textContent = "Cancel";
+  dialog.querySelector(".close").focus();
+}
+
+async function attempt(dialog, tell, act) {
+  try {
+    await act();
+    dialog.close();
+    showProjects();
+  } catch (error) {
+    tell(error.message);
+  }
+}
+
+function useExample() {
+  preview.show(new File([EXAMPLE], "example.csv"));
 }
 
 function share(part, whole) {
@@ -84,4 +143,6 @@ function share(part, whole) {
 const preview = new Preview(document.createElement("div"), { add: begin, say });
 document.getElementById("source").append(fileSource((file) => preview.show(file)), preview.place);
 document.getElementById("new").addEventListener("submit", (event) => event.preventDefault());
+document.getElementById("example").addEventListener("click", useExample);
 showProjects();
+if (new URLSearchParams(location.search).has("example")) useExample();

@@ -8,10 +8,12 @@ export class SummaryView {
   constructor(place, { cancel, goOn, rebase }) {
     this.rebase = button("Apply to another release …", rebase, { class: "plain" });
     this.linking = element("p", { class: "row linking" });
+    this.short = element("summary", {});
     this.facts = element("p", { class: "facts" });
     this.people = element("p", { class: "facts" });
     this.problem = element("p", { class: "note row" });
-    place.append(this.linking, this.facts, this.people, this.problem);
+    const more = element("details", { class: "more" }, this.short, element("div", { class: "popover" }, this.facts, this.people));
+    place.append(more, this.linking, this.problem);
     this.cancel = button("Cancel", cancel, { class: "plain" });
     this.goOn = button("Continue", goOn, { class: "plain" });
     this.bar = element("progress", { "aria-label": "Linked" });
@@ -30,6 +32,7 @@ export class SummaryView {
     const kinds = Object.entries(VERDICTS).filter(([verdict]) => verdicts[verdict]).map(([verdict, what]) => `${number(verdicts[verdict])} ${what}`);
     const changed = Object.values(summary.changed).reduce((sum, times) => sum + times, 0);
     if (changed) kinds.push(`${number(changed)} changed by a release`);
+    this.short.textContent = `${number(decided)} of ${number(terms)} decided`;
     this.facts.textContent = [...covered, ...kinds].join(" · ");
     this.people.textContent = [...summary.reviewers.map(personLine), ...summary.agreement.map(kappaLine)].join(" · ");
     const { state, what_to_do: advice } = summary.index;
@@ -51,7 +54,7 @@ export class SummaryView {
   }
 }
 
-const VERDICTS = { concept: "with a concept", nil: "NIL", flag: "flagged" };
+const VERDICTS = { concept: "with a concept", nil: "no concept", flag: "flagged" };
 
 function personLine({ name, decided, assigned }) {
   return `${name}: ${number(decided)} decided${assigned ? `, ${number(assigned)} assigned` : ""}`;

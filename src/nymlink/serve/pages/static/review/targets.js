@@ -9,6 +9,8 @@ export class Targets {
   // changed(): called when the chosen targets change.
   constructor({ changed }) {
     this.changed = changed;
+    // The parts of the term, if it has several findings.
+    this.parts = [];
     this.relation = choice(RELATIONS.map((relation) => [relation, RELATION_NAMES[relation]]), "exact", { id: "relation" });
     this.several = element("input", { type: "checkbox", id: "several" });
     this.list = element("ul", { class: "chosen-targets", "aria-label": "Chosen targets" });
@@ -18,6 +20,11 @@ export class Targets {
       element("p", { class: "row" }, labelled("The concept is", this.relation), element("label", { class: "check" }, this.several, " Several targets")),
       this.list,
     );
+    // Whether the reviewer chose a relation for this term.
+    this.touched = false;
+    this.relation.addEventListener("change", () => {
+      this.touched = true;
+    });
     this.several.addEventListener("change", () => this.several.checked || this.clear());
   }
 
@@ -29,20 +36,39 @@ export class Targets {
     return [...this.#chosen.values()];
   }
 
-  // Make a target of a concept, with the selected relation.
+  // Make a target of a concept, with the selected relation, or as a target of a part of the term.
   of(concept) {
-    return { concept_id: concept.id, name: concept.name, relation: this.relation.value };
+    const target = { concept_id: concept.id, name: concept.name, relation: this.relation.value };
+    const part = this.parts.find(({ candidates }) => candidates.includes(concept.id));
+    if (!part) return target;
+    return { ...target, relation: this.parts.length > 1 ? "part" : target.relation, part: part.text, denied: part.denied };
   }
 
   toggle(concept) {
-    if (!this.#chosen.delete(concept.id)) this.#chosen.set(concept.id, this.of(concept));
+    if (!this.#chosen.delete(concept.id)) {
+      const target = this.of(concept);
+      // Another concept of the same part replaces the first one.
+      for (const other of this.all) if (target.part && other.part === target.part) this.#chosen.delete(other.concept_id);
+      this.#chosen.set(concept.id, target);
+    }
     this.#draw();
   }
 
-  // Clear the chosen targets; the next term starts with one exact target.
-  reset() {
+  // Choose a target for each part of a term with several findings.
+  propose({ parts, suggested }) {
+    this.parts = parts ?? [];
+    if (!suggested?.length) return;
+    this.several.checked = true;
+    for (const target of suggested) this.#chosen.set(target.concept_id, { ...target });
+    this.#draw();
+  }
+
+  // Clear the chosen targets; the next term starts with one target, exact or as it was decided.
+  reset(relation = "exact") {
+    this.parts = [];
     this.several.checked = false;
-    this.relation.value = "exact";
+    this.touched = false;
+    this.relation.value = relation;
     this.clear();
   }
 
@@ -53,6 +79,7 @@ export class Targets {
   }
 
   nextRelation() {
+    this.touched = true;
     this.relation.value = RELATIONS[(RELATIONS.indexOf(this.relation.value) + 1) % RELATIONS.length];
     return RELATION_NAMES[this.relation.value];
   }
@@ -67,7 +94,13 @@ export class Targets {
     relation.addEventListener("change", () => {
       target.relation = relation.value;
     });
+    const denied = element("input", { type: "checkbox" });
+    denied.checked = Boolean(target.denied);
+    denied.addEventListener("change", () => {
+      target.denied = denied.checked;
+    });
+    const absent = element("label", { class: "check" }, denied, " denied");
     const remove = button("Remove", () => this.toggle({ id: target.concept_id }), { class: "plain", "aria-label": `Remove ${target.name}` });
-    return element("li", {}, element("span", {}, `${target.name} `), element("span", { class: "id" }, target.concept_id), " ", relation, " ", remove);
+    return element("li", {}, element("span", {}, `${target.part ? `${target.part}: ` : ""}${target.name} `), element("span", { class: "id" }, target.concept_id), " ", relation, " ", absent, " ", remove);
   }
 }

@@ -4,10 +4,11 @@ import { element } from "../elements.js";
 import { percent } from "../why.js";
 import { describeDecision } from "./decisions.js";
 
-const ROW_REMS = 3.5;
+const ROW_REMS = 3;
 const SPARE = 6;
 // The sign of a decision, and its text for screen readers.
 const MARKS = { concept: ["✓", "decided"], nil: ["∅", "decided"], flag: ["⚑", "flagged"] };
+const TOGETHER = ["≈", "accepted with others"];
 
 export class TermList extends EventTarget {
   #box;
@@ -164,13 +165,13 @@ function rowContent(term, reviewer) {
   const said = Object.entries(others).filter(([, decision]) => decision.verdict !== "open");
   const differs = mine && mine.verdict !== "open" && said.some(([, decision]) => describeDecision(decision) !== describeDecision(mine));
   const decided = mine && mine.verdict !== "open";
-  const [sign, spoken] = MARKS[mine?.verdict] ?? [];
+  const [sign, spoken] = (mine?.origin === "accept" ? TOGETHER : MARKS[mine?.verdict]) ?? [];
   return [
-    sign ? element("span", { class: "mark", role: "img", "aria-label": spoken }, sign) : element("span", { class: "mark" }),
+    sign ? element("span", { class: "mark", role: "img", "aria-label": spoken, title: spoken }, sign) : element("span", { class: "mark" }),
     element("span", { class: "text", dir: "auto", ...(term.language && { lang: term.language }) }, term.text),
     element("span", { class: "number times" }, term.frequency > 1 ? `× ${term.frequency.toLocaleString("en")}` : ""),
     element("span", { class: decided ? "best decided" : "best" }, decided ? describeDecision(mine) : best(term)),
-    element("span", { class: "number sure" }, term.state === "linked" ? percent(term.confidence) : ""),
+    element("span", { class: "number sure" }, term.state === "linked" && !term.nil ? percent(term.confidence) : ""),
     said.length
       ? element("span", { class: differs ? "others differ" : "others" }, `${differs ? "≠ " : ""}${said.map(([name]) => name).join(", ")}`)
       : null,
@@ -180,5 +181,6 @@ function rowContent(term, reviewer) {
 function best(term) {
   if (term.state === "waiting") return "not linked yet …";
   if (term.state === "failed") return "could not be linked";
+  if (term.nil) return "probably no concept";
   return term.candidates[0]?.name ?? "no concept is similar";
 }

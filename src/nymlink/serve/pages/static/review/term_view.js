@@ -2,47 +2,90 @@
 
 import { button, element } from "../elements.js";
 import { percent } from "../why.js";
-import { candidateList } from "./candidates.js";
+import { Choices, lineOf } from "./choices.js";
 import { describeDecision } from "./decisions.js";
+import { formsOf, partsOf } from "./forms_view.js";
+import { recall, remember } from "./stored.js";
 
-const ACTIONS = [["accept", "Accept"], ["nil", "NIL"], ["flag", "Flag"], ["clear", "Remove decision"], ["undo", "Undo"]];
+const ACTIONS = [["accept", "Accept"], ["nil", "No concept"], ["flag", "Flag"], ["clear", "Remove decision"], ["undo", "Undo"]];
+// Below this confidence no candidate is selected, so that a hasty key takes none.
+const UNLIKELY = 0.2;
+// A smaller lead than this counts as a tie.
+const TIE = 0.05;
+export const NONE = { id: null, name: "No concept of the vocabulary" };
 
 export class TermView {
-  // targets, finder: parts of the view; run(action), take(concept), comment(text): called by its controls.
-  constructor(place, { keys, reviewer, index, targets, finder, run, take, comment, leave }) {
-    Object.assign(this, { place, keys, reviewer, index, targets, run, take });
+  // Whether the reviewer selected another candidate than the page.
+  #moved = false;
+
+  // name: of the project; targets, finder: parts of the view; run(action), take(concept), comment(term, text): called
+  // by its controls.
+  constructor(place, { name, keys, reviewer, index, targets, run, take, comment, leave }) {
+    Object.assign(this, { place, keys, reviewer, targets, run, take });
     this.term = null;
     this.details = null;
+    this.drafts = new Drafts(name);
     this.title = element("h2", { dir: "auto" });
     this.facts = element("p", { class: "why" });
     this.decided = element("div", { class: "decided" });
     this.buttons = element("p", { class: "row actions" });
-    this.candidateBox = element("div", {});
-    this.comment = element("input", { id: "comment", maxlength: 10000, autocomplete: "off" });
+    this.choices = new Choices({ id: "candidates", label: "Candidates", index, role: "list", take: (row) => (row.id ? take(row) : run("nil")), moved: () => this.#touch() });
+    this.choices.list.classList.add("candidates");
+    this.why = element("p", { class: "hint" });
+    this.comment = element("input", { id: "comment", maxlength: 10000, autocomplete: "off", "aria-label": "Comment", placeholder: "comment" });
     this.rows = element("div", {});
-    place.append(
-      this.title,
-      this.facts,
-      this.decided,
-      this.buttons,
-      targets.place,
-      element("div", { class: "written" }, finder.place, element("div", {}, element("label", { for: "comment" }, "Comment"), this.comment)),
-      this.candidateBox,
-      this.rows,
-    );
+    this.forms = element("div", {});
     this.comment.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.comment.value = this.#mine()?.comment ?? "";
-      else if (event.key !== "Enter") return;
+      if (event.key === "Escape") {
+        this.drafts.drop(this.term?.id);
+        this.comment.value = this.mine()?.comment ?? "";
+      } else if (event.key !== "Enter") return;
       event.preventDefault();
       leave();
     });
-    this.comment.addEventListener("change", () => this.term && comment(this.term, this.comment.value.trim()));
+    this.comment.addEventListener("input", () => this.term && this.drafts.keep(this.term.id, this.comment.value));
+    this.comment.addEventListener("change", () => this.term && comment(this.term, this.takeComment()));
+  }
+
+  // Place the parts; finder: the search, whose results cover the candidates.
+  fill(finder) {
+    this.candidateBox = element("div", {}, this.choices.list, this.why);
+    this.place.append(
+      element("div", { class: "head" }, this.title, this.facts),
+      this.forms,
+      this.decided,
+      finder.place,
+      finder.lists,
+      this.candidateBox,
+      this.buttons,
+      element("div", { class: "written" }, this.targets.place, this.comment),
+      this.rows,
+    );
     this.drawButtons();
   }
 
   // Candidates that keys select; the few of the list until the details arrive.
   get candidates() {
     return this.details?.candidates ?? this.term?.candidates ?? [];
+  }
+
+  // The line that Accept takes: a candidate, NONE, or null if the reviewer must choose.
+  get selected() {
+    return this.choices.selected;
+  }
+
+  // Whether Accept means a choice of the reviewer, and not what the page proposes.
+  get moved() {
+    return this.#moved || this.targets.touched;
+  }
+
+  move(step) {
+    this.#moved = true;
+    this.choices.move(step);
+  }
+
+  #touch() {
+    this.#moved = true;
   }
 
   drawButtons() {
@@ -64,11 +107,13 @@ export class TermView {
     else this.title.removeAttribute("lang");
     this.facts.textContent = term ? facts(term, details) : "";
     if (other) {
-      this.comment.value = this.#mine()?.comment ?? "";
+      this.#moved = false;
+      this.comment.value = this.drafts.of(term?.id) ?? this.mine()?.comment ?? "";
       this.place.scrollTop = 0;
     }
     this.drawDecided();
     this.drawCandidates();
+    this.forms.replaceChildren(...(term ? [formsOf(term, () => this.run("split")), partsOf(term)] : []));
     this.rows.replaceChildren(...(details ? [releaseChanges(details), occurrences(details), history(details)] : []));
   }
 
@@ -80,48 +125,108 @@ export class TermView {
   }
 
   drawCandidates() {
-    const candidates = this.details?.candidates ?? [];
-    this.candidateBox.replaceChildren(
-      candidates.length
-        ? candidateList(candidates, {
-            index: this.index,
-            confidence: this.term.confidence,
-            chosen: new Set([...this.targets.ids, ...(this.#mine()?.targets ?? []).map((target) => target.concept_id)]),
-            keyOf: (place) => this.keys.shown(`pick${place + 1}`),
-            take: this.take,
-          })
-        : this.#why(),
-    );
+    const kept = this.#moved ? this.selected : undefined;
+    const lines = this.#lines();
+    const place = kept === undefined ? this.#proposed(lines) : lines.findIndex((line) => line.id === kept?.id);
+    this.choices.show(lines, place);
+    this.why.textContent = this.#why();
+  }
+
+  // The decided concepts that are no candidates, the candidates, and no concept.
+  #lines() {
+    if (!this.term) return [];
+    const present = this.present();
+    const chosen = new Set([...this.targets.ids, ...(present?.targets ?? []).map((target) => target.concept_id)]);
+    const candidates = this.candidates.map((candidate, place) => ({
+      ...lineOf(candidate),
+      key: this.keys.shown(`pick${place + 1}`),
+      confidence: place === 0 ? this.term.confidence : undefined,
+      chosen: chosen.has(candidate.id),
+    }));
+    const known = new Set(this.candidates.map(({ id }) => id));
+    const others = (present?.targets ?? []).filter((target) => !known.has(target.concept_id));
+    const decided = others.map(({ concept_id: id, name }) => ({ id, name: name || id, sign: "✓", reason: "decided", chosen: true }));
+    return [...decided, ...candidates, { ...NONE, key: this.keys.shown("nil"), chosen: present?.verdict === "nil", reason: this.term.nil ? "probably" : "" }];
+  }
+
+  // What Accept takes unless the reviewer selects something else: the decision, else the first candidate if it is likely.
+  #proposed(lines) {
+    if (!this.term) return -1;
+    const present = this.present();
+    if (present?.verdict === "nil") return lines.length - 1;
+    if (present?.verdict === "concept") return lines.findIndex((line) => line.id === present.targets[0].concept_id);
+    if (this.term.state === "waiting") return -1;
+    if (this.term.nil || !this.candidates.length) return lines.length - 1;
+    return this.term.confidence !== null && this.term.confidence < UNLIKELY ? -1 : 0;
   }
 
   #why() {
     if (!this.term) return "No term is in this list. Choose other filters.";
-    if (this.term.state === "waiting") return element("p", { class: "hint" }, "Not linked yet. Candidates will appear here.");
-    if (this.term.state === "failed") return element("p", { class: "note" }, "The term could not be linked. Search the vocabulary.");
-    return this.details ? element("p", { class: "hint" }, "No concept is similar. Search the vocabulary, or decide NIL.") : "";
+    if (this.term.state === "waiting") return "Not linked yet. Candidates will appear here.";
+    if (this.term.state === "failed") return "The term could not be linked. Search the vocabulary.";
+    if (!this.candidates.length) return "No concept is similar.";
+    return this.choices.active < 0 ? "No candidate is likely, so none is selected." : "";
   }
 
-  #mine() {
+  mine() {
     return this.term?.decisions?.[this.reviewer()];
+  }
+
+  // The decision that counts for the reviewer: the own one, else the last of another reviewer; null for none.
+  present() {
+    const mine = this.mine();
+    if (mine && mine.verdict !== "open") return mine;
+    const others = Object.values(this.term?.decisions ?? {}).filter(({ verdict }) => verdict === "concept" || verdict === "nil");
+    return others.sort((one, other) => other.id - one.id)[0] ?? null;
+  }
+
+  // The written comment, which goes with the next decision.
+  takeComment() {
+    this.drafts.drop(this.term?.id);
+    return this.comment.value.trim();
   }
 
   #decision(name, decision) {
     const who = name === this.reviewer() ? "You" : name;
     const when = new Date(decision.at).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
     const comment = decision.comment ? ` — ${decision.comment}` : "";
-    const state = decision.unsaved ? "being saved" : when;
+    const state = decision.unsaved ? "being saved" : `${decision.origin === "accept" ? "accepted with others, " : ""}${when}`;
     return element("li", {}, element("strong", {}, who), `: ${describeDecision(decision)}`, element("span", { class: "why" }, ` (${state})${comment}`));
   }
 }
 
+// Comments that are written and not saved, by term: the browser keeps them.
+class Drafts {
+  constructor(name) {
+    this.key = `nymlink.comments.${name}`;
+    this.texts = recall(this.key, {});
+  }
+
+  of(term) {
+    return this.texts[term];
+  }
+
+  keep(term, text) {
+    this.texts[term] = text;
+    remember(this.key, this.texts);
+  }
+
+  drop(term) {
+    if (!(term in this.texts)) return;
+    delete this.texts[term];
+    remember(this.key, this.texts);
+  }
+}
+
 function facts(term, details) {
+  const tied = term.margin !== null && term.margin < TIE && term.candidates.length > 1;
   const known = [
     term.frequency === 1 ? "once" : `${term.frequency.toLocaleString("en")} times`,
     term.language,
     term.type,
-    term.state === "linked" && `confidence ${percent(term.confidence)}`,
-    term.margin !== null && `margin ${term.margin.toFixed(2)}`,
-    term.nil && "probably NIL",
+    term.state === "linked" && !term.nil && `confidence ${percent(term.confidence)}`,
+    tied && !term.nil && "nearly tied with candidate 2",
+    term.nil && "probably no concept",
     ...(details?.notes ?? []),
     (details ?? term).carried && "decision made for an earlier table",
   ];
@@ -148,7 +253,7 @@ function history({ history: entries = [] }) {
   return element("details", {}, element("summary", {}, `History (${entries.length})`), element("ul", {}, ...entries.map(line)));
 }
 
-const ORIGINS = { accept: ", accepted with others", import: ", imported", release: ", changed by a release" };
+const ORIGINS = { accept: ", accepted with others", import: ", imported", release: ", changed by a release", form: ", on another form of the term" };
 const CHANGES = { gone: "is no longer in the vocabulary", obsolete: "is obsolete", replaced: "is replaced", renamed: "is renamed", better: "may now have a better candidate" };
 
 function releaseChanges({ changed = [] }) {

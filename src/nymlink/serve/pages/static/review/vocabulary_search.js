@@ -1,83 +1,113 @@
-// Searches the whole vocabulary during typing. A picked concept is taken like a candidate.
+// Searches the whole vocabulary during typing, and shows it as a tree. A picked concept is taken like a candidate.
 
-import { ask } from "../api.js";
-import { element } from "../elements.js";
-import { query } from "./routes.js";
+import { button, choice, element } from "../elements.js";
+import { conceptOf } from "../why.js";
+import { Choices } from "./choices.js";
 
 const SHOWN = 12;
 const PAUSE = 120;
+const MOST_ABOVE = 40;
 
 export class VocabularySearch {
   #asked = 0;
-  #found = [];
-  #active = -1;
+  // The text whose results are shown.
+  #shown = null;
 
-  // index: name of the index; take(concept): called with the picked concept; leave(): called at the end of the search.
-  constructor({ index, take, leave, say }) {
-    Object.assign(this, { index, take, leave, say });
+  // index: name of the index; parts: types and branches to search in; from(): the selected candidate, or null;
+  // take(concept): called with the picked concept; leave(): called at the end; covers(whether): candidates are covered.
+  constructor({ routes, index, parts, from, take, leave, covers, say }) {
+    Object.assign(this, { routes, index, from, take, leave, covers, say });
     this.input = element("input", {
       id: "search",
       type: "search",
       role: "combobox",
       autocomplete: "off",
       spellcheck: "false",
+      placeholder: "name, part of a name, id or description",
+      "aria-label": "Search the whole vocabulary",
       "aria-expanded": "false",
       "aria-controls": "found",
       "aria-autocomplete": "list",
     });
-    this.list = element("ul", { id: "found", role: "listbox", "aria-label": "Concepts that match", class: "found-concepts" });
-    this.place = element("div", { class: "search" }, element("label", { for: "search" }, "Search the whole vocabulary"), this.input, this.list);
+    this.within = choice([["", "everywhere"], ...parts.map(({ id, name }) => [id, name])], "", { id: "within", "aria-label": "Search in" });
+    const pick = (concept) => this.#pick(concept);
+    this.found = new Choices({ id: "found", label: "Concepts that match", index, take: pick });
+    this.tree = new Choices({ id: "tree", label: "Tree of concepts", index, take: pick, role: "tree", open: (row) => this.#below(row), moved: () => this.tree.list.focus() });
+    this.tree.list.setAttribute("tabindex", 0);
+    this.place = element("div", { class: "search", role: "search" }, this.input, this.within, button("Tree", () => this.showTree(), { class: "plain small" }));
+    this.lists = element("div", {}, this.found.list, this.tree.list);
     this.input.addEventListener("input", () => this.#searchSoon());
-    this.input.addEventListener("keydown", (event) => this.#key(event));
-    this.list.addEventListener("click", (event) => {
-      const option = event.target.closest("[role=option]");
-      if (option) this.#pick([...this.list.children].indexOf(option));
+    this.within.addEventListener("change", () => {
+      this.#search();
+      this.input.focus();
     });
+    this.input.addEventListener("keydown", (event) => this.#key(event));
+    this.tree.list.addEventListener("keydown", (event) => this.#treeKey(event));
+    this.#show([], null);
   }
 
   clear() {
     this.#asked += 1;
     this.input.value = "";
-    this.#show([]);
+    this.#show([], null);
+  }
+
+  // Show the place of a concept in the hierarchy; without one, that of the selected candidate.
+  async showTree(concept = this.found.selected ?? this.from()) {
+    if (!this.index) return this.say("The vocabulary of this project is not served.");
+    try {
+      const known = concept?.id ? concept : { id: this.within.value || this.within.options[1]?.value };
+      const above = await this.#above(known.id);
+      this.clear();
+      this.roots = [above[0]];
+      this.#drawTree(known.id);
+      this.tree.list.focus();
+    } catch (error) {
+      this.say(error.message);
+    }
   }
 
   #searchSoon() {
     const mine = ++this.#asked;
-    setTimeout(() => mine === this.#asked && this.#search(mine), PAUSE);
+    setTimeout(() => mine === this.#asked && this.#search(), PAUSE);
   }
 
-  async #search(mine) {
+  async #search() {
+    const mine = ++this.#asked;
     const typed = this.input.value.trim();
-    if (!typed) return this.#show([]);
+    if (!typed) return this.#show([], null);
     try {
-      const { results } = await ask(`/search?${query({ q: typed, index: this.index, limit: SHOWN })}`);
-      if (mine === this.#asked) this.#show(results);
-      if (mine === this.#asked && !results.length) this.say(`No name or id begins with “${typed}”.`);
+      const { results } = await this.routes.search({ q: typed, within: this.within.value, limit: SHOWN });
+      if (mine !== this.#asked) return;
+      this.#show(results, typed);
+      this.say(results.length ? "" : `Nothing is like “${typed}”.`);
     } catch (error) {
       if (mine === this.#asked) this.say(error.message);
     }
   }
 
-  #show(found) {
-    this.#found = found;
-    this.list.replaceChildren(...found.map(option));
-    this.input.setAttribute("aria-expanded", found.length > 0);
-    this.#activate(found.length ? 0 : -1);
+  #show(found, typed) {
+    this.#shown = typed;
+    const rows = found.map(({ concept_id: id, concept_name: name, matched }) => ({ id, name, reason: matched ? by(matched, name) : "its id" }));
+    this.tree.show([]);
+    this.found.show(rows, rows.length ? 0 : -1);
+    this.#noteActive();
+    this.input.setAttribute("aria-expanded", rows.length > 0);
+    this.covers(rows.length > 0);
   }
 
-  #activate(place) {
-    this.#active = place;
-    for (const [each, row] of [...this.list.children].entries()) row.setAttribute("aria-selected", each === place);
-    if (place >= 0) this.input.setAttribute("aria-activedescendant", `found-${place}`);
+  #noteActive() {
+    const { active } = this.found;
+    if (active >= 0) this.input.setAttribute("aria-activedescendant", `found-${active}`);
     else this.input.removeAttribute("aria-activedescendant");
-    this.list.children[place]?.scrollIntoView({ block: "nearest" });
   }
 
   #key(event) {
-    const size = this.#found.length;
-    if (event.key === "ArrowDown" && size) this.#activate((this.#active + 1) % size);
-    else if (event.key === "ArrowUp" && size) this.#activate((this.#active + size - 1) % size);
-    else if (event.key === "Enter") this.#pick(this.#active);
+    if (event.isComposing) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      this.found.move(event.key === "ArrowDown" ? 1 : -1);
+      this.#noteActive();
+    } else if (event.key === "Enter") this.#enter();
     else if (event.key === "Escape") {
       this.clear();
       this.leave();
@@ -85,16 +115,94 @@ export class VocabularySearch {
     event.preventDefault();
   }
 
-  #pick(place) {
-    const found = this.#found[place];
-    if (!found) return;
+  // Take only what was found for the text that is there now: somebody saw it.
+  #enter() {
+    const typed = this.input.value.trim();
+    if (typed === this.#shown && this.found.selected) return this.#pick(this.found.selected);
+    if (!typed) return this.leave();
+    if (typed !== this.#shown) this.say("Searching … Press Enter again when the results are there.");
+    return this.#search();
+  }
+
+  #pick(concept) {
     this.clear();
     this.leave();
-    this.take({ id: found.concept_id, name: found.concept_name });
+    this.take({ id: concept.id, name: concept.name });
+  }
+
+  // The concepts from the top of the hierarchy to a concept, by first parents, each with its children.
+  async #above(id) {
+    const path = [];
+    for (let next = id; next && path.length < MOST_ABOVE; ) {
+      const concept = await conceptOf(this.index, next);
+      const below = path[0];
+      const node = { id: concept.id, name: concept.name, total: concept.children_count, open: Boolean(below) };
+      node.children = concept.children.map((child) => (child.id === below?.id ? below : { ...child }));
+      if (path.some((each) => each.id === node.id)) break;
+      path.unshift(node);
+      next = concept.parents[0]?.id;
+    }
+    return path;
+  }
+
+  // Draw the open nodes, and select a concept.
+  #drawTree(id) {
+    const rows = [];
+    const add = (node, level, parent) => {
+      const has = node.children === undefined || node.children.length > 0;
+      rows.push({ id: node.id, name: node.name, node, parent, level, sign: has ? (node.open ? "▾" : "▸") : "", ...(has && { expanded: Boolean(node.open) }) });
+      if (node.open) for (const child of node.children) add(child, level + 1, node.id);
+    };
+    for (const root of this.roots) add(root, 1, null);
+    this.found.show([]);
+    this.covers(true);
+    this.tree.show(rows, Math.max(0, rows.findIndex((row) => row.id === id)));
+    this.tree.list.setAttribute("aria-activedescendant", `tree-${this.tree.active}`);
+  }
+
+  #below(row) {
+    return [
+      " ",
+      button("Search below this concept", () => {
+        if (![...this.within.options].some(({ value }) => value === row.id)) this.within.append(new Option(`below ${row.name}`, row.id));
+        this.clear();
+        this.within.value = row.id;
+        this.input.focus();
+      }, { class: "plain small" }),
+    ];
+  }
+
+  async #treeKey(event) {
+    const { selected } = this.tree;
+    if (!selected || event.target.closest("button, a")) return;
+    const { key } = event;
+    const known = ["ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "Enter", "Escape"].includes(key);
+    if (!known) return;
+    event.preventDefault();
+    if (key === "ArrowDown" || key === "ArrowUp") {
+      this.tree.move(key === "ArrowDown" ? 1 : -1);
+      this.tree.list.setAttribute("aria-activedescendant", `tree-${this.tree.active}`);
+    } else if (key === "Enter") this.#pick(selected);
+    else if (key === "Escape") {
+      this.clear();
+      this.leave();
+    } else await this.#openNode(selected, key === "ArrowRight");
+  }
+
+  async #openNode({ id, node, parent }, open) {
+    if (!open && !node.open) return parent && this.#drawTree(parent);
+    try {
+      if (open && !node.children) node.children = (await conceptOf(this.index, id)).children.map((child) => ({ ...child }));
+      node.open = open && node.children.length > 0;
+      this.#drawTree(id);
+    } catch (error) {
+      this.say(error.message);
+    }
   }
 }
 
-function option({ concept_id: id, concept_name: name, matched }, place) {
-  const by = matched && matched.text !== name ? element("span", { class: "why" }, ` by ${matched.text} (${matched.lang})`) : null;
-  return element("li", { id: `found-${place}`, role: "option" }, element("span", { class: "name" }, name), " ", element("span", { class: "id" }, id), by);
+function by({ text, lang, source }, name) {
+  const foreign = ["en", "und"].includes(lang) ? "" : ` (${lang})`;
+  if (source === "decisions") return `you named it: ${text}`;
+  return text === name ? "" : `${text}${foreign}`;
 }

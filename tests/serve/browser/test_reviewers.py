@@ -1,0 +1,68 @@
+"""A blind review on the page, and terms with several forms or findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.serve.browser.browsing import Page, Site, expect
+
+TABLE = "finding\nheart attack\nmitral insufficiency\n"
+
+
+@pytest.mark.slow
+def test_blind_reviewers_and_an_adjudicator(site: Site, review: Callable[..., Page]) -> None:
+    site.new_project("blind", TABLE)
+    anna = review("blind", "Anna")
+    anna.get_by_role("button", name="Reviewers …").click()
+    anna.get_by_label("Blind").check()
+    anna.get_by_label("Adjudicator").fill("Cara")
+    anna.get_by_role("button", name="Save").click()
+    expect(anna.locator("#status")).to_contain_text("The way of reviewing is saved.")
+    anna.keyboard.press("1")
+    anna.keyboard.press("1")
+    ben = review("blind", "Ben")
+    expect(ben.get_by_role("heading", name="Terms (2)")).to_be_visible()
+    expect(ben.locator("#terms")).not_to_contain_text("Anna")
+    ben.keyboard.press("1")
+    ben.keyboard.press("n")
+    expect(ben.locator("#summary")).to_contain_text("Anna and Ben agree on 1 of 2 terms")
+    cara = review("blind", "Cara")
+    cara.get_by_label("Show").select_option("disagreements")
+    expect(cara.get_by_role("heading", name="Terms (1)")).to_be_visible()
+    expect(cara.locator("#term .decided")).to_contain_text("Anna: Mitral insufficiency")
+    expect(cara.locator("#term .decided")).to_contain_text("Ben: no concept")
+    cara.keyboard.press("n")
+    expect(cara.locator("#summary")).to_contain_text("1 no concept")
+    with cara.expect_popup() as opened:
+        cara.get_by_role("link", name="Report").click()
+    expect(opened.value.get_by_role("heading", name="Open disagreements (0)")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_forms_and_findings(site: Site, review: Callable[..., Page]) -> None:
+    site.new_project(
+        "forms", 'finding\nfocal seizure\nFocal seizures\n"heart attack; no focal seizure"\n', composites="always"
+    )
+    page = review("forms", "Anna")
+    expect(page.get_by_role("heading", name="Terms (2)")).to_be_visible()
+    expect(page.locator("#term .forms")).to_contain_text("Decided together with: Focal seizures")
+    page.keyboard.press("1")
+    expect(page.locator("#term .parts")).to_contain_text("2 findings in one term: heart attack · no focal seizure")
+    expect(page.locator(".chosen-targets li")).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_contain_text("3 of 3 terms decided")
+    [decision] = [
+        term["decisions"]["Anna"]
+        for term in site.terms("forms", viewer="Anna")
+        if term["text"].startswith("heart")
+    ]
+    assert [(each["relation"], each.get("denied", False)) for each in decision["targets"]] == [
+        ("part", False),
+        ("part", True),
+    ]
+    page.get_by_label("Show").select_option("decided")
+    page.locator(".option").get_by_text("focal seizure", exact=True).first.click()
+    page.get_by_role("button", name="Decide separately").click()
+    expect(page.get_by_role("heading", name="Terms (3)")).to_be_visible()
