@@ -8,6 +8,8 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from nymlink.serve.serve_settings import API
+
 _LONGEST = 50_000
 """Bytes of the longest answer that is checked; the checks are slow."""
 
@@ -29,7 +31,9 @@ def check_answer(app: FastAPI, answer: Any) -> None:
     from jsonschema import Draft202012Validator
 
     request, api = answer.request, app.openapi()
-    methods = api["paths"].get(_template(api["paths"], request.url.path), {})
+    path = request.url.path
+    template = _template(api["paths"], path) or _template(api["paths"], f"{API}{path}")
+    methods = api["paths"].get(template, {})
     if request.method.lower() not in methods or "text/html" in request.headers.get("accept", ""):
         return
     route = methods[request.method.lower()]

@@ -19,7 +19,7 @@ from nymlink.serve.guards.hosts import HeaderGuard, HostGuard, TokenGuard
 from nymlink.serve.guards.memory import MemoryBudget, MemoryGuard
 from nymlink.serve.guards.watch import Metrics, Watch
 from nymlink.serve.routes import link, lookups, project_files, projects, reconcile, review
-from nymlink.serve.serve_settings import ServeSettings
+from nymlink.serve.serve_settings import API, ServeSettings
 from nymlink.serve.served import ServedIndexes
 from nymlink.serve.served_projects import ServedProjects
 from nymlink.serve.templates import STATIC
@@ -85,14 +85,15 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     for router in (
         link.router,
         lookups.router,
-        lookups.status_router,
-        reconcile.router,
         projects.router,
         review.router,
         projects.learning_router,
         project_files.router,
-        lookups.pages_router,
     ):
+        app.include_router(router, prefix=API)
+        # Pages and short commands ask without the version, which is the newest.
+        app.include_router(router, include_in_schema=False)
+    for router in (lookups.status_router, reconcile.router, lookups.pages_router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.

@@ -8,6 +8,9 @@ from typing import Final
 
 from nymlink.serve.guards.memory import usual_budget
 
+API: Final = "/v1"
+"""Beginning of the paths of the API. Paths of probes, metrics, reconciliation and pages have no version."""
+
 MATCH_PRECISION: Final = 0.94
 """Wanted share of correct names among those that reconciliation matches automatically."""
 

@@ -71,6 +71,19 @@ def search(
     return json_answer({"results": results})
 
 
+@router.get(
+    "/indexes",
+    tags=["server"],
+    summary="Describe the indexes",
+    operation_id="list_indexes",
+    response_model=IndexesAnswer,
+    responses={200: {"content": {"application/json": {"example": INDEXES_ANSWER}}}},
+)
+def indexes(indexes: Indexes) -> Response:
+    """Answer with the sources, sizes, languages and types of each index; the first is the default."""
+    return json_answer({"indexes": [served.describe() for served in indexes]})
+
+
 status_router: Final = APIRouter(tags=["server"], responses=problems())
 
 
@@ -86,18 +99,6 @@ async def metrics(request: Request) -> Response:
     """Answer in the text format of Prometheus."""
     metrics = metrics_of(request)
     return Response(metrics.text(), headers={"Content-Type": metrics.content_type})
-
-
-@status_router.get(
-    "/indexes",
-    summary="Describe the indexes",
-    operation_id="list_indexes",
-    response_model=IndexesAnswer,
-    responses={200: {"content": {"application/json": {"example": INDEXES_ANSWER}}}},
-)
-def indexes(indexes: Indexes) -> Response:
-    """Answer with the sources, sizes, languages and types of each index; the first is the default."""
-    return json_answer({"indexes": [served.describe() for served in indexes]})
 
 
 pages_router: Final = APIRouter(include_in_schema=False)
