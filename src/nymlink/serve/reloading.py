@@ -61,8 +61,8 @@ class Reloading:
         Raises:
             ProblemError: a file is missing or damaged; nothing has changed. Or the indexes are not open yet.
         """
+        _ = self._indexes.by_name
         with self._turn:
-            _ = self._indexes.by_name
             try:
                 accept_tokens = self._tokens.read()
                 replace_indexes = self._indexes.open()

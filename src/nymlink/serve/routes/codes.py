@@ -46,7 +46,7 @@ class CheckRequest(Fields):
 
 @router.post("/check", summary="Check whether names and ids agree", response_model=CheckAnswer)
 def check(request: Request, what: CheckRequest, indexes: Indexes, claim: Memory) -> Response:
-    """Answer with a verdict on each row, in order, as `nymlink check`; with the concept to use if they disagree."""
+    """Answer with a verdict on each row, in order, as `nymlink check`, and the concept to use."""
     served = indexes.named(what.index)
     _require_rows(served, [row.name for row in what.rows], claim, candidates=CANDIDATES)
     document = Document("", mentions=tuple(Mention(row.name, concept_ids=(row.id,)) for row in what.rows))
