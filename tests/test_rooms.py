@@ -31,7 +31,7 @@ KNOWS = {
     "bulk": "core jobs tables corpus vocabulary encode index linking annotation",
     "project": "core tables corpus text vocabulary index rank linking evaluation train",
     "spacy": "core tables corpus vocabulary linking annotation",
-    "serve": "core tables corpus text vocabulary index rank linking annotation project",
+    "serve": "core tables corpus text vocabulary index rank linking annotation evaluation project",
     "cli": (
         "core jobs tables corpus text vocabulary sources pairs encode index rank linking rerank annotation "
         "evaluation "

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from nymlink.cli import nymlink
-from nymlink.cli.option_groups import GROUPS, RESTRICTION, GroupedCommand, group_of
+from nymlink.cli.option_groups import GROUPS, MESSAGES, RESTRICTION, GroupedCommand, group_of
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -98,8 +98,8 @@ def test_a_group_lists_its_commands_with_whole_sentences(name: str, group: click
 def test_a_command_has_few_options_in_groups_with_titles(name: str) -> None:
     command = COMMANDS[name]
     options = [option for option in command.params if isinstance(option, click.Option)]
-    # The restriction is one group, the same for all commands that have it. How a command runs changes no result.
-    assert len([option for option in options if group_of(option) not in (RESTRICTION, "Running")]) <= 15
+    # These groups are the same for all commands that have them, or change no result.
+    assert len([option for option in options if group_of(option) not in (RESTRICTION, MESSAGES, "Running")]) <= 15
     assert isinstance(command, GroupedCommand)
     assert [option.name for option in options if group_of(option) not in GROUPS] == []
     said = command.get_help(click.Context(command, info_name=name))

@@ -113,23 +113,14 @@ def test_metrics_count_requests_and_mentions(client: TestClient) -> None:
 
 def test_every_route_is_described_with_an_example(client: TestClient) -> None:
     api = get(client, "/openapi.json")
-    paths = {
-        "/link",
-        "/annotate",
-        "/search",
-        "/concepts/{concept_id}",
-        "/indexes",
-        "/health",
-        "/metrics",
-        "/reconcile/{name}",
-    }
-    assert paths <= set(api["paths"])
+    paths = {f"/v1{path}" for path in ("/link", "/annotate", "/search", "/concepts/{concept_id}", "/indexes")}
+    assert paths | {"/health", "/metrics", "/reconcile/{name}"} <= set(api["paths"])
     example = api["components"]["schemas"]["LinkRequest"]["examples"][0]
     answer = client.post("/link", json=example)
-    shown = api["paths"]["/link"]["post"]["responses"]["200"]["content"]["application/json"]["example"]
+    shown = api["paths"]["/v1/link"]["post"]["responses"]["200"]["content"]["application/json"]["example"]
     assert answer.json()["links"][0].keys() == shown["links"][0].keys()
     docs = client.get("/docs").text
-    assert "POST /link" in docs
+    assert "POST /v1/link" in docs
     assert "siezures" in docs
 
 
@@ -182,3 +173,15 @@ def test_a_browser_gets_a_page_at_an_unknown_address_and_a_program_json(client: 
         assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8"), path
         assert "<h1>" in page.text
         assert client.get(path).json()["status"] == 404
+
+
+def test_the_api_has_a_version_and_answers_without_it(client: TestClient) -> None:
+    for path, body in (("/link", {"mentions": ["heart attack"]}), ("/annotate", {"text": "No seizure."})):
+        versioned = client.post(f"/v1{path}", json=body)
+        assert versioned.status_code == 200
+        assert versioned.json() == client.post(path, json=body).json()
+    for path in ("/search?q=heart", "/concepts/T:3", "/indexes"):
+        assert client.get(f"/v1{path}").json() == client.get(path).json()
+    assert client.get("/v1/projects").json()["code"] == "no_projects"
+    for path in ("/v1/health", "/v1/reconcile/toy", "/v2/link"):
+        assert client.get(path).status_code == 404

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -68,15 +69,17 @@ def serving(
     limits: Limits | None = None,
     target_precision: float | None = None,
     indexes: dict[str, Index] | None = None,
+    places: Sequence[tuple[str, Path | None]] = (),
     **settings: Any,
 ) -> Iterator[TestClient]:
-    """A client of a server of the toy index, and whatever else."""
+    """A client of a server of the toy index, of other indexes, or of folders that it opens itself."""
     limits = limits or Limits()
+    indexes = {"toy": built_index(), "plain": plain_index()} if indexes is None and not places else indexes or {}
     served = [
         ServedIndex(name, index, target_precision=target_precision, limits=limits)
-        for name, index in (indexes or {"toy": built_index(), "plain": plain_index()}).items()
+        for name, index in indexes.items()
     ]
-    app = create_app(ServedIndexes(served), ServeSettings(limits=limits, **settings))
+    app = create_app(ServedIndexes(served, places=places, limits=limits), ServeSettings(limits=limits, **settings))
     with TestClient(app, raise_server_exceptions=False) as client:
-        client.event_hooks = {"response": [partial(check_answer, app)]}
+        client.event_hooks = {"response": [check_answer]}
         yield client

@@ -20,6 +20,7 @@ from nymlink.core.errors import InputError, NymlinkError, OutputError
 from nymlink.core.json_files import member
 from nymlink.core.problems import Problems
 from nymlink.core.store.digests import json_digest
+from nymlink.core.terminal import no_bar
 from nymlink.encode.batches import TruncationCounts
 from nymlink.jobs.engine import Engine, InProcess, WorkerEndedError
 from nymlink.jobs.job_folder import JobFolder, Part
@@ -220,13 +221,12 @@ class _Run:
         """
         rows, shards = sum(shard.rows for shard in self._shards), self.remaining
         truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
-        # For tqdm ``None`` means: disabled unless standard error is a terminal.
         bar = tqdm(
             total=rows,
             initial=rows - sum(shard.rows for shard in shards),
             desc=engine.waits_for,
             unit=" rows",
-            disable=None if self._progress else True,
+            disable=no_bar(shown=self._progress),
             leave=False,
         )
         with bar, truncation.collected(), unknown_scripts.collected():

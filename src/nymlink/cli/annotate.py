@@ -27,7 +27,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.ownership import MANIFEST
-from nymlink.core.terminal import show_read_progress
+from nymlink.core.terminal import show_read_progress, tell
 from nymlink.core.toml_settings import make_settings, read_toml
 from nymlink.corpus.documents import Document
 from nymlink.corpus.readers import CORPUS_FORMATS
@@ -221,9 +221,7 @@ def annotate(
         first = list(islice(documents, _LOOKED_AT))
         settings = chosen.settings
         if any(document.mentions for document in first) and not chosen.has_detector:
-            click.echo(
-                "the documents come with mentions, which are linked: --detector dictionary finds others", err=True
-            )
+            tell("the documents come with mentions, which are linked: --detector dictionary finds others")
             settings = replace(settings, detector=GIVEN_DETECTOR)
         run = _Run(
             Annotator(opened, settings, progress=True),

@@ -15,7 +15,7 @@ from nymlink.cli.common import finish, reported_problems, require_files
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.terminal import track
+from nymlink.core.terminal import tell, track
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers.common import CorpusOptions
 from nymlink.evaluation.concordance import AGREES, DISAGREEMENTS, VERDICTS, Verdict, check_names, fixed_rows
@@ -86,7 +86,7 @@ def check(table: Path, name: str, concept_id: str, index: Path | None, output: P
         read = CodedTable.read(table, Problems())
         write_table(*fixed_rows(read, read.place(concept_id, "--id "), different), output)
     found = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict])
-    click.echo(f"{counts.total():,} names and ids: {found or 'nothing to check'}", err=True)
+    tell(f"{counts.total():,} names and ids: {found or 'nothing to check'}")
     finish(problems)
     if any(counts[verdict] for verdict in DISAGREEMENTS):
         click.get_current_context().exit(1)
@@ -130,7 +130,7 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
     counts: Counter[str] = Counter()
     added: dict[int, list[str]] = {}
     for (number, cells), before, now in zip(
-        table.rows, former, relinked(release, Linker(index), former), strict=True
+        table.rows, former, relinked(release, Linker(index).link, former), strict=True
     ):
         kind = now.why.partition(":")[0]
         counts[kind or "not affected"] += 1
@@ -142,7 +142,7 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
     header, rows = table.with_columns(["why", "old_id", "new_confidence"], added)
     _write(header, rows, output)
     found = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
-    click.echo(f"{len(former):,} links: {found or 'none'}", err=True)
+    tell(f"{len(former):,} links: {found or 'none'}")
     finish(problems)
 
 
@@ -223,7 +223,7 @@ def recode(
         added[number] = cells
     _write(*read.with_columns(columns, added), output)
     unknown = sum(not ids for ids in present.values())
-    click.echo(f"{len(read.rows):,} rows, {unknown:,} with an unknown id", err=True)
+    tell(f"{len(read.rows):,} rows, {unknown:,} with an unknown id")
     finish(problems)
 
 

@@ -12,6 +12,7 @@ import click
 
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.store.output_checks import require_file
+from nymlink.core.terminal import STYLE, tell
 from nymlink.corpus.offsets import OFFSET_UNITS
 from nymlink.vocabulary.restriction import Restriction
 
@@ -27,10 +28,11 @@ def reported_problems() -> Problems:
     def show(problem: Problem) -> None:
         nonlocal shown
         shown += 1
-        if shown <= _SHOWN:
-            click.echo(str(problem), err=True)
+        if shown <= _SHOWN or STYLE.verbose:
+            message = f"{problem.message} ({problem.outcome})"
+            tell(message, level="notice", path=problem.path, line=problem.line, rejected=problem.rejected)
         elif shown == _SHOWN + 1:
-            click.echo("… further problems are only counted", err=True)
+            tell("… further problems are only counted: --verbose shows all", level="notice")
 
     return Problems(on_problem=show)
 
@@ -38,9 +40,9 @@ def reported_problems() -> Problems:
 def finish(problems: Problems) -> None:
     """Print the numbers of rejected and repaired places of the input, and exit with 1 if any was rejected."""
     if problems.repaired:
-        click.echo(f"{_places(problems.repaired)} mended and kept", err=True)
+        tell(f"{_places(problems.repaired)} mended and kept")
     if problems.rejected:
-        click.echo(f"{_places(problems.rejected)} rejected and not used", err=True)
+        tell(f"{_places(problems.rejected)} rejected and not used", level="notice")
         click.get_current_context().exit(1)
 
 

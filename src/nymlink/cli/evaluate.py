@@ -25,6 +25,7 @@ from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_changeable
+from nymlink.core.terminal import tell
 from nymlink.evaluation.annotation import annotation_report, evaluate_annotation
 from nymlink.evaluation.breakdown import Mistake, shuffled
 from nymlink.evaluation.calibration_metrics import BINS, COVERAGES, Reliability
@@ -248,7 +249,7 @@ def calibrate(
         threshold = fitted.calibration.threshold(target_precision)
     except InputError as error:
         threshold = None
-        click.echo(f"{error}", err=True)
+        tell(str(error), level="notice")
     for title, reliability in measured.items():
         _echo(title, reliability, threshold, chosen_here=reliability is fitted.reliability)
     finish(problems)

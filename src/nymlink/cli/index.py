@@ -13,6 +13,7 @@ from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
 from nymlink.cli.common import finish, mapping, reported_problems
 from nymlink.cli.lazy import Commands
 from nymlink.core.store.output_checks import require_changeable, require_directory
+from nymlink.core.terminal import tell
 from nymlink.encode.model.folder import MINI
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS, MOST_EXACT
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
@@ -138,7 +139,7 @@ def build(
     )
     click.echo(f"{built.entries.distinct_names:,} distinct names of {len(built.vocabulary):,} concepts → {output}")
     if encoder != "none" and dense == EXACT_NEIGHBOURS and store is None and len(built.entries) > MOST_EXACT:
-        click.echo("So many names are searched faster with --dense ivf-pq (needs nymlink[faiss]).", err=True)
+        tell("So many names are searched faster with --dense ivf-pq (needs nymlink[faiss]).")
     finish(problems)
 
 

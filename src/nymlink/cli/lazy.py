@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ import click
 
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import NymlinkError
-from nymlink.core.terminal import escape_controls
+from nymlink.core.terminal import STYLE, escape_controls, tell
 
 _SENTENCE: Final = 200
 """Most characters of the first sentence of a command."""
@@ -84,15 +85,23 @@ class TopCommand(LazyCommands):
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except NymlinkError as error:
-            click.echo(f"Error: {error}", err=True)
+            kind = type(error).__name__ if STYLE.as_json else None
+            _tell_error(error.message, path=error.path, line=error.line, error=kind)
             ctx.exit(2)
         except BrokenPipeError:
             # The reader of our output has gone (`nymlink link … | head`): end without a message.
             _discard_output()
             ctx.exit(0)
         except KeyboardInterrupt:
-            click.echo("Interrupted", err=True)
+            tell("Interrupted", level="notice")
             ctx.exit(130)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
+            raise
+        except Exception as error:
+            if not STYLE.as_json:
+                raise
+            tell(f"nymlink failed: {error!r}", level="error", traceback=traceback.format_exc())
+            ctx.exit(1)
         return result
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -100,17 +109,30 @@ class TopCommand(LazyCommands):
         try:
             return super().main(*args, **kwargs)
         except OSError as error:
-            click.echo(escape_controls(f"Error: {_describe(error)}"), err=True)
+            _tell_error(_describe(error))
             _discard_output()
             sys.exit(2)
+        finally:
+            STYLE.quiet = STYLE.verbose = STYLE.as_json = False
+
+
+def _tell_error(message: str, **fields: Any) -> None:
+    """Write the message of the present error; in a verbose style, with its place in the code."""
+    if STYLE.verbose and not STYLE.as_json:
+        sys.stderr.write(escape_controls(traceback.format_exc()))
+    place = traceback.format_exc() if STYLE.verbose and STYLE.as_json else None
+    tell(message, level="error", traceback=place, **fields)
 
 
 @contextmanager
 def _visible_usage() -> Iterator[None]:
-    """Make control characters visible in messages about unusable arguments."""
+    """Make control characters visible in messages about unusable arguments; in JSON, write them at once."""
     try:
         yield
     except click.ClickException as error:
+        if STYLE.as_json:
+            tell(error.format_message(), level="error", error=type(error).__name__)
+            raise click.exceptions.Exit(error.exit_code) from error
         error.message = escape_controls(error.message)  # type: ignore[misc]  # to click it is final
         raise
 
@@ -122,8 +144,8 @@ def _plain_warnings() -> Iterator[None]:
         show = warnings.showwarning
 
         def print_plain(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
-            if category is UserWarning:
-                click.echo(escape_controls(f"Warning: {message}"), err=True)
+            if category is UserWarning or STYLE.as_json:
+                tell(str(message), level="warning")
             else:
                 show(message, category, *where, **named)
 

@@ -10,6 +10,7 @@ import click
 from nymlink.cli.common import require_files, seed_option
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
+from nymlink.core.terminal import tell
 from nymlink.pairs.pair_files import write_lines, write_pairs
 from nymlink.pairs.pairs import Pairs, Part
 from nymlink.vocabulary.concepts import KINDS, SYNONYM_KINDS
@@ -116,10 +117,13 @@ def _write(pairs: Pairs, target: Path) -> None:
     to_stdout = str(target) == "-"
     left_out = write_lines(pairs, sys.stdout.buffer) if to_stdout else write_pairs(pairs, target, progress=True)
     summary = f"{len(pairs) - left_out:,} pairs of {len(pairs.concepts):,} concepts, {len(pairs.names):,} names"
-    click.echo(f"{summary} → {target}", err=to_stdout)
+    if to_stdout:
+        tell(f"{summary} → {target}")
+    else:
+        click.echo(f"{summary} → {target}")
     if left_out:
-        click.echo(
+        tell(
             f"{left_out:,} pairs are left out of {target}: their names have || or a line break in them, or | next "
             "to the separator, and would be read back as others; a .parquet file holds all",
-            err=True,
+            level="notice",
         )

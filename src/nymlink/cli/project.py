@@ -21,6 +21,7 @@ from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import StoreError
 from nymlink.core.files import open_buffered
+from nymlink.core.terminal import no_bar, tell
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.project.add_file import add_table
@@ -119,7 +120,7 @@ def link_terms(project: Project, index: Index) -> None:
         index, Learned.of(project), composites=project.composites, restriction=project.restriction
     )
     before = count_progress(project)
-    bar = tqdm(total=before.total, initial=before.done, desc="linking", disable=None, leave=False)
+    bar = tqdm(total=before.total, initial=before.done, desc="linking", disable=no_bar(), leave=False)
     with bar:
 
         def report(done: int, _: float) -> None:
@@ -128,7 +129,7 @@ def link_terms(project: Project, index: Index) -> None:
         link_waiting(project, linker.link, report=report)
     after = count_progress(project)
     failed = f", {after.failed:,} cannot be linked" if after.failed else ""
-    click.echo(f"{after.done - before.done:,} terms linked{failed}", err=True)
+    tell(f"{after.done - before.done:,} terms linked{failed}")
 
 
 def finish_with(problems: dict[str, Any]) -> None:
@@ -156,7 +157,7 @@ def new(file: Path, index: Path | None, title: str) -> None:
     """
     reference, _ = open_index(index)
     with Project.create(file, index=reference, title=title) as made:
-        click.echo(f"{made.path}: a project of {reference.name} ({reference.sources})", err=True)
+        tell(f"{made.path}: a project of {reference.name} ({reference.sources})")
 
 
 _ROLES: Final = ("code", "frequency", "language", "type")
@@ -213,13 +214,12 @@ def add(
             restriction=restriction,
             vocabulary=opened.vocabulary,
         )
-        click.echo(
+        tell(
             f"{added['rows']:,} rows, {added['terms']:,} terms: {added['new_terms']:,} new, "
-            f"{added['decided']:,} decided before",
-            err=True,
+            f"{added['decided']:,} decided before"
         )
         if "decisions" in added:
-            click.echo(f"{added['decisions']['new']:,} decisions of the table were taken over", err=True)
+            tell(f"{added['decisions']['new']:,} decisions of the table were taken over")
         link_terms(project, opened)
     finish_with(added["problems"])
 

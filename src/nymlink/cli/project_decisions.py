@@ -22,7 +22,7 @@ from nymlink.cli.project import (
     reviewer_option,
 )
 from nymlink.core.files import open_buffered
-from nymlink.core.terminal import escape_controls
+from nymlink.core.terminal import escape_controls, tell
 from nymlink.linking.writers.link_files import format_of, standard_output
 from nymlink.project.acceptance import accept as accept_terms
 from nymlink.project.export import export_formats, export_project
@@ -94,11 +94,10 @@ def next_(file: Path, limit: int, target: float, as_json: bool) -> None:
         click.echo(tab_line("" if value is None else str(value) for value in term.values()))
     share, low, high = found.right
     needed, fewest, most = found.left
-    click.echo(
+    tell(
         f"about {100 * share:.1f} % of occurrences are right (90 % interval {100 * low:.1f} to {100 * high:.1f}), "
         f"{found.decided:,} terms decided; {100 * target:g} % need about {needed:,} more decisions "
-        f"({fewest:,} to {most:,}): {'stop here' if found.stop else 'go on'}",
-        err=True,
+        f"({fewest:,} to {most:,}): {'stop here' if found.stop else 'go on'}"
     )
 
 
@@ -130,7 +129,7 @@ def export(file: Path, format: str | None, output: Path | None, guesses: bool, l
             vocabulary = index_of(project).vocabulary
         except ReadOnlyError as error:
             vocabulary = None
-            click.echo(f"Warning: {error}; decisions are written unchanged", err=True)
+            tell(f"{error}; decisions are written unchanged", level="warning")
         target = standard_output(name) if output is None else output
         export_project(project, target, format=name, vocabulary=vocabulary, guesses=guesses, limit=limit)
 
@@ -227,14 +226,13 @@ def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> N
     with Project(file) as project:
         vocabulary = index_of(project, index).vocabulary
         found = import_decisions(project, raw, decisions.name, vocabulary=vocabulary, reviewer=reviewer)
-    click.echo(
+    tell(
         f"{found['stated']:,} decisions, {found['new']:,} of them new; {found['unknown_terms']:,} of terms that "
-        "the project does not have",
-        err=True,
+        "the project does not have"
     )
     if found["unknown_concepts"]:
         first = ", ".join(found["unknown_concepts"][:5])
-        click.echo(f"{len(found['unknown_concepts']):,} concepts are not in the index (kept): {first}", err=True)
+        tell(f"{len(found['unknown_concepts']):,} concepts are not in the index (kept): {first}", level="notice")
     finish_with(found["problems"])
 
 
@@ -268,7 +266,7 @@ def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> N
     with Project(file) as project:
         opened = index_of(project, index)
         if names is not None:
-            click.echo(f"{names}: {write_names(project, names):,} names", err=True)
+            tell(f"{names}: {write_names(project, names):,} names")
         if forget:
             click.echo("what was learned is forgotten" if forget_learned(project) else "nothing was learned")
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,10 +13,9 @@ from platformdirs import user_data_path
 
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.environment import chosen_index
-from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.core.terminal import escape_controls
-from nymlink.index.index import Index
-from nymlink.linking.default import default_index
+from nymlink.core.errors import MissingExtraError
+from nymlink.core.terminal import tell
+from nymlink.core.toml_settings import make_settings, read_toml
 
 
 @click.command(cls=GroupedCommand)
@@ -42,7 +42,7 @@ from nymlink.linking.default import default_index
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="File of bearer tokens, one per line; every request needs one of them.",
+    help="File of bearer tokens, one per line; every request needs one of them. SIGHUP reads it again.",
 )
 @click.option(
     "--allow-origin",
@@ -64,12 +64,18 @@ from nymlink.linking.default import default_index
     help="Memory for all requests together, in MB; requests beyond it are refused for now. If not given, a "
     "quarter of the machine's, 2048 at most.",
 )
+@click.option(
+    "--limits",
+    "limits_file",
+    type=click.Path(path_type=Path),
+    help="TOML file with limits of a request, such as mentions = 500 and requests_per_minute = 600 (of a token).",
+)
 @click.option("--public-url", metavar="URL", help="Address for browsers, behind a proxy.")
 @click.option(
     "--access-log/--no-access-log",
     default=True,
     show_default=True,
-    help="Write a line of JSON per request to standard error, without its texts.",
+    help="Write a line per request to standard error, without its texts; as JSON with --log-format json.",
 )
 def serve(
     indexes: tuple[str, ...],
@@ -81,14 +87,15 @@ def serve(
     origins: tuple[str, ...],
     projects: Path | None,
     memory: int | None,
+    limits_file: Path | None,
     public_url: str | None,
     access_log: bool,
 ) -> None:
     """Answer over HTTP: the API, OpenRefine reconciliation, and a page.
 
-    POST /link links mentions, GET /search and /concepts/ID look concepts up, /reconcile/NAME is a reconciliation
-    service; /docs describes all. Only this machine can reach it, unless --host says otherwise. Ctrl-C stops it
-    after the running requests.
+    POST /v1/link links mentions, GET /v1/search and /v1/concepts/ID look concepts up, /reconcile/NAME is a
+    reconciliation service; /docs describes all. Only this machine can reach it, unless --host says otherwise.
+    Ctrl-C stops it after the running requests. SIGHUP, or POST /v1/indexes/reload, opens new releases of indexes.
 
     \b
     nymlink serve --open
@@ -101,45 +108,42 @@ def serve(
     from nymlink.serve.guards.hosts import own_hosts
     from nymlink.serve.guards.watch import log_to_standard_error
     from nymlink.serve.serve_settings import Limits, ServeSettings
-    from nymlink.serve.served import ServedIndex, ServedIndexes
+    from nymlink.serve.served import ServedIndexes
     from nymlink.serve.server import run, take_port
 
+    chosen = {} if limits_file is None else read_toml(limits_file)
+    limits = make_settings(Limits, chosen, path=limits_file)
+    if memory is not None:
+        limits = replace(limits, memory_bytes=memory << 20)
     settings = ServeSettings(
-        limits=Limits() if memory is None else Limits(memory_bytes=memory << 20),
-        tokens=_tokens(token_file),
+        limits=limits,
+        token_file=token_file,
         origins=origins,
         hosts=own_hosts(host, public_url),
         public_url=public_url,
         access_log=access_log,
         projects=projects or user_data_path("nymlink") / "projects",
     )
+    default = chosen_index()
+    usual = ("hpo", None) if default is None else (default.name, default)
+    served = ServedIndexes(places=_places(indexes) or [usual], target_precision=target_precision, limits=limits)
+    app = create_app(served, settings)
     taken = take_port(host, port)
-    opened_indexes = [(name, Index.load(path)) for name, path in _places(indexes)] or [
-        ("hpo" if (chosen := chosen_index()) is None else chosen.name, default_index(progress=True))
-    ]
-    served = ServedIndexes(
-        [
-            ServedIndex(name, index, target_precision=target_precision, limits=settings.limits)
-            for name, index in opened_indexes
-        ]
-    )
-    served.load()
     log_to_standard_error()
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{taken.getsockname()[1]}/"
 
     def ready() -> None:
-        names = ", ".join(each.name for each in served)
-        click.echo(f"{names}: {address} (Ctrl-C stops)", err=True)
+        tell(f"{', '.join(served.names)}: {address} (Ctrl-C stops)")
         if opened:
             webbrowser.open(address)
 
-    run(create_app(served, settings), taken, limits=settings.limits, ready=ready)
+    run(app, taken, limits=limits, ready=ready)
 
 
-def _places(indexes: Sequence[str]) -> list[tuple[str, Path]]:
+def _places(indexes: Sequence[str]) -> list[tuple[str, Path | None]]:
     """Split ``NAME=PATH``; a path alone is named like its folder."""
-    places = []
+    places: list[tuple[str, Path | None]] = []
     for index in indexes:
         name, equals, path = index.partition("=")
         if not equals:
@@ -148,17 +152,3 @@ def _places(indexes: Sequence[str]) -> list[tuple[str, Path]]:
             raise click.BadParameter(f"{index!r} is not of the form NAME=PATH", param_hint="--index")
         places.append((name, Path(path)))
     return places
-
-
-def _tokens(path: Path | None) -> tuple[str, ...]:
-    """Read tokens; blank lines and lines that begin with # are skipped."""
-    if path is None:
-        return ()
-    try:
-        lines = map(str.strip, path.read_text(encoding="utf-8").splitlines())
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"tokens cannot be read ({escape_controls(str(error))})", path=path) from error
-    tokens = tuple(line for line in lines if line and not line.startswith("#"))
-    if not tokens:
-        raise InputError("there is no token in it: write one per line", path=path)
-    return tokens

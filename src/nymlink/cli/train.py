@@ -17,6 +17,7 @@ from nymlink.cli.lazy import Commands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.cli.rank import rank
 from nymlink.core.errors import MissingExtraError
+from nymlink.core.terminal import tell
 from nymlink.core.toml_settings import Setting, make_settings, settings_of
 from nymlink.train.settings.recipes import SETTINGS, read_recipe, read_stages, recipes, written_out
 
@@ -130,7 +131,7 @@ def _trained(module: str, function: str, settings: Any, *, restart: bool) -> Ite
     try:
         result = train_function(settings, restart=restart, progress=True, problems=problems)
     except _imported("nymlink.train.engine.loop").StoppedError as stopped:
-        click.echo(stopped.message, err=True)
+        tell(stopped.message, level="notice")
         click.get_current_context().exit(130)
     yield result
     finish(problems)

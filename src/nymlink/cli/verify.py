@@ -16,6 +16,7 @@ from nymlink.core.errors import NymlinkError, StoreError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.manifest import find_damage
 from nymlink.core.store.ownership import MANIFEST, foreign_files, is_training
+from nymlink.core.terminal import tell
 from nymlink.encode.vector_cache import check_block, is_encoder_cache
 from nymlink.index.index import Index
 from nymlink.index.index_folder import KIND as INDEX
@@ -88,7 +89,7 @@ def verify(paths: tuple[Path, ...], *, output: Path | None) -> None:
         found += map(_verified, parts)
     for one in found:
         for message in one.damaged:
-            click.echo(f"Error: {one.path}: {message}", err=True)
+            tell(message, level="error", path=str(one.path))
         _echo(one)
     if output is not None:
         objects = [{**asdict(one), "path": str(one.path), "whole": one.status == _WHOLE} for one in found]

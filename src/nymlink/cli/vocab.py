@@ -25,6 +25,7 @@ from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.store.output_checks import require_directory
+from nymlink.core.terminal import tell
 from nymlink.sources.catalogue import choose_sources, known_sources, with_translations
 from nymlink.sources.fetch import FetchOptions, cache_folder, read_record
 from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
@@ -213,7 +214,7 @@ def get(
     problems = reported_problems()
     for source in sources:
         if not source.open:
-            click.echo(f"{source.name} is not open for every use: {source.licence}", err=True)
+            tell(f"{source.name} is not open for every use: {source.licence}", level="notice")
     if output is None:
         for source, file in fetch_all(sources, options=options, problems=problems, progress=True):
             click.echo(f"{source.name}\t{file.path}")
@@ -300,9 +301,9 @@ def search(vocabulary: Path, text: str, limit: int) -> None:
     for concept_id in ids[:limit]:
         _show(opened[concept_id], opened.names(concept_id))
     if not ids:
-        click.echo(f"nothing in the vocabulary is called {text!r}", err=True)
+        tell(f"nothing in the vocabulary is called {text!r}", level="notice")
     elif len(ids) > limit:
-        click.echo(f"… and {len(ids) - limit:,} more: see --limit", err=True)
+        tell(f"… and {len(ids) - limit:,} more: see --limit")
 
 
 def _show(concept: Concept, names: tuple[Name, ...]) -> None:
@@ -404,5 +405,5 @@ def diff(old: Path, new: Path, as_json: bool) -> None:
             cells = (change.kind, change.id, change.name, " | ".join(change.old), " | ".join(change.new))
             click.echo(tab_line(cells))
     summary = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    click.echo(f"{len(before):,} → {len(after):,} concepts: {summary}", err=True)
+    tell(f"{len(before):,} → {len(after):,} concepts: {summary}")
     finish(problems)

@@ -34,7 +34,7 @@ VERDICTS: Final = {
 }
 """Verdict on a name and an id → what it means."""
 
-_CANDIDATES: Final = 20
+CANDIDATES: Final = 20
 """Number of candidates searched for a name. A candidate that contradicts the name may be far behind."""
 
 
@@ -83,7 +83,6 @@ def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdi
     Raises:
         InputError: a mention cannot be linked, see :meth:`~nymlink.linking.linker.Linker.link_documents`.
     """
-    ids = Ids(linker.index)
     waiting: list[Document] = []
 
     def read() -> Iterator[Document]:
@@ -91,16 +90,27 @@ def check_names(linker: Linker, documents: Iterable[Document]) -> Iterator[Verdi
             waiting.append(document)
             yield document
 
-    for links in linker.link_documents(read(), top_k=_CANDIDATES):
-        document = waiting.pop(0)
-        for mention, link in zip(document.mentions, links, strict=True):
-            for stated in mention.concept_ids or ("",):
-                kind, concept_id = _judge(linker.index, ids, stated, link)
-                first = link.candidates[0] if link.candidates else None
-                own = first is not None and first.concept_id == concept_id
-                name = None if concept_id is None else linker.index.vocabulary[concept_id].name
-                confidence = link.confidence if own else None
-                yield Verdict(document.id, mention.text, stated, kind, concept_id, name, confidence)
+    for links in linker.link_documents(read(), top_k=CANDIDATES):
+        yield from check_links(linker.index, waiting.pop(0), links)
+
+
+def check_links(index: Index, document: Document, links: Iterable[Link]) -> Iterator[Verdict]:
+    """Check the gold ids of the mentions of a document, as :func:`check_names`.
+
+    Args:
+        index: the index of the links.
+        document: mentions with gold ids.
+        links: a link for each mention, with :data:`CANDIDATES` candidates.
+    """
+    ids = Ids(index)
+    for mention, link in zip(document.mentions, links, strict=True):
+        for stated in mention.concept_ids or ("",):
+            kind, concept_id = _judge(index, ids, stated, link)
+            first = link.candidates[0] if link.candidates else None
+            own = first is not None and first.concept_id == concept_id
+            name = None if concept_id is None else index.vocabulary[concept_id].name
+            confidence = link.confidence if own else None
+            yield Verdict(document.id, mention.text, stated, kind, concept_id, name, confidence)
 
 
 def _judge(index: Index, ids: Ids, stated: str, link: Link) -> tuple[str, str | None]:

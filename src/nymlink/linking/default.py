@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Final, Unpack, overload
 from nymlink.core.environment import CACHE_HINT, chosen_index, user_cache
 from nymlink.core.errors import MissingExtraError, OutputError, StoreError
 from nymlink.core.files import sha256
+from nymlink.core.terminal import tell
 from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.model.folder import MINI, installed_digest
 from nymlink.index.index import Index
@@ -116,7 +116,7 @@ def default_index(*, progress: bool = False) -> Index:
     with suppress(StoreError):
         return _load(directory)
     if progress:
-        print(_FIRST_USE, file=sys.stderr, flush=True)
+        tell(_FIRST_USE)
     built = Index.build(read_vocabulary(source), progress=progress)
     try:
         built.save(directory)

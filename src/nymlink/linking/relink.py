@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from nymlink.corpus.documents import Mention
-from nymlink.linking.linker import Linker
+from nymlink.linking.link import Link
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.changes import Change, compare_releases
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -46,6 +47,9 @@ class Relinked:
     concept_name: str
     confidence: float | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
 
 class Release:
     """What another release changes for links.
@@ -54,12 +58,15 @@ class Release:
         old: the vocabulary of the former links.
         new: the newer release.
 
+    Attributes:
+        vocabulary: the newer release.
+
     Raises:
         InputError: these are no releases of one vocabulary.
     """
 
     def __init__(self, old: Vocabulary, new: Vocabulary) -> None:
-        self._new = new
+        self.vocabulary = new
         self._changes: dict[str, list[Change]] = defaultdict(list)
         self._named: dict[str, list[str]] = defaultdict(list)
         self._with_word: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -82,7 +89,11 @@ class Release:
                 )
             if change.kind == "names" and (former.matched_name or former.mention) in change.old:
                 return f"name lost: {former.matched_name or former.mention}"
-        if former.concept_id and former.concept_id not in self._new and not self._changes.get(former.concept_id):
+        if (
+            former.concept_id
+            and former.concept_id not in self.vocabulary
+            and not self._changes.get(former.concept_id)
+        ):
             return f"unknown: {former.concept_id} is in neither release"
         others = [each for each in self._named.get(text, ()) if each != former.concept_id]
         if others:
@@ -100,27 +111,28 @@ def _is_part(words: set[str], name: str) -> bool:
     return words <= others or others <= words
 
 
-def relink(release: Release, linker: Linker, links: Iterable[Former]) -> Iterator[Relinked]:
+def relink(
+    release: Release, link: Callable[[list[Mention]], Iterable[Link]], links: Iterable[Former]
+) -> Iterator[Relinked]:
     """Link those of former links again that a release affects; the others keep their concept and its present name.
 
     Args:
         release: the release.
-        linker: links to the newer release.
+        link: links mentions to the newer release, for example :meth:`Linker.link`.
         links: the former links.
     """
     listed = list(links)
     reasons = [release.why(former) for former in listed]
     affected = [former.mention for former, why in zip(listed, reasons, strict=True) if why]
-    again = iter(linker.link([Mention(text) for text in affected], top_k=1))
-    vocabulary = linker.index.vocabulary
+    again = iter(link([Mention(text) for text in affected]))
     for former, why in zip(listed, reasons, strict=True):
         if not why:
-            row = vocabulary.row(former.concept_id)
-            yield Relinked("", former.concept_id, "" if row is None else vocabulary.preferred_name(row))
+            row = release.vocabulary.row(former.concept_id)
+            yield Relinked("", former.concept_id, "" if row is None else release.vocabulary.preferred_name(row))
             continue
-        link = next(again)
-        best = None if link.nil else link.best
+        linked = next(again)
+        best = None if linked.nil else linked.best
         if best is None:
-            yield Relinked(why, "", "", link.confidence)
+            yield Relinked(why, "", "", linked.confidence)
         else:
-            yield Relinked(why, best.concept_id, best.concept_name, link.confidence)
+            yield Relinked(why, best.concept_id, best.concept_name, linked.confidence)

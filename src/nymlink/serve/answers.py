@@ -24,6 +24,7 @@ class Problem(TypedDict):
     code: Annotated[str, Field(description="The kind of error, one word for programs.")]
     what: Annotated[str, Field(description="The cause.")]
     what_to_do: Annotated[str, Field(description="Advice.")]
+    request_id: Annotated[str, Field(description="Id of the request, as in X-Request-ID and in the server's log.")]
     present: NotRequired[
         Annotated[Decision | None, Field(description="The current decision, for the code conflict.")]
     ]
@@ -113,6 +114,85 @@ class Reference(TypedDict):
     name: str
 
 
+class NameVerdict(TypedDict):
+    """Whether a name and a concept id agree."""
+
+    name: str
+    stated: Annotated[str, Field(description="The id that stands beside the name.")]
+    verdict: Literal[
+        "agrees",
+        "similar",
+        "missing",
+        "unknown",
+        "obsolete",
+        "replaced",
+        "opposite",
+        "broader",
+        "narrower",
+        "other",
+        "unlike",
+    ]
+    concept_id: Annotated[str | None, Field(description="The concept to use instead.")]
+    concept_name: str | None
+    confidence: float | None
+
+
+class CheckAnswer(TypedDict):
+    """A verdict on each row, in order."""
+
+    verdicts: list[NameVerdict]
+
+
+class RelinkedMention(TypedDict):
+    """A former link after a release."""
+
+    why: Annotated[str, Field(description="How the release affects it; empty if it does not.")]
+    concept_id: Annotated[str, Field(description="Id of the concept; empty for NIL.")]
+    concept_name: str
+    confidence: float | None
+
+
+class RelinkAnswer(TypedDict):
+    """The present link of each former one, in order."""
+
+    links: list[RelinkedMention]
+
+
+class CrossedId(TypedDict):
+    """An id of another vocabulary for a concept."""
+
+    id: str
+    kind: Literal["exact", "narrow", "close", "xref", "related", "broad"]
+    via: Annotated[str, Field(description="The concept that has the id: itself, or the nearest above.")]
+    steps: Annotated[int, Field(description="Number of levels between them.")]
+    source: Annotated[str, Field(description="File of the mapping; empty for a cross-reference.")]
+    loss: Annotated[str, Field(description="What is lost, in words; empty if nothing is.")]
+
+
+class RecodedId(TypedDict):
+    """A concept, those it is rolled up to, and its ids of other prefixes."""
+
+    id: str
+    concepts: Annotated[list[Reference], Field(description="The present concepts; empty for an unknown id.")]
+    rolled_up: NotRequired[list[Reference]]
+    to: Annotated[dict[str, list[CrossedId]], Field(description="Ids by prefix, the closest first.")]
+
+
+class CountedConcept(TypedDict):
+    """A concept rolled up to; without an id and a name for concepts below none."""
+
+    id: str
+    name: str
+    count: int
+
+
+class RecodeAnswer(TypedDict):
+    """A row for each id, in order; or counts, the highest first."""
+
+    rows: NotRequired[list[RecodedId]]
+    counts: NotRequired[list[CountedConcept]]
+
+
 class ConceptName(TypedDict):
     """A name and its kind."""
 
@@ -152,11 +232,24 @@ class SearchAnswer(TypedDict):
 
 
 class HealthAnswer(TypedDict):
-    """The state of the server."""
+    """The state of the server: building until all indexes are open."""
 
-    status: Literal["ok"]
+    status: Literal["ok", "building"]
     version: str
     indexes: list[str]
+
+
+class ReloadedIndex(TypedDict):
+    """An index after a reload."""
+
+    name: str
+    changed: Annotated[bool, Field(description="Whether its folder has another release.")]
+
+
+class ReloadAnswer(TypedDict):
+    """The indexes after a reload."""
+
+    indexes: list[ReloadedIndex]
 
 
 class VocabularySource(TypedDict):
@@ -349,12 +442,13 @@ _EVERYWHERE: Final = {
     415: "The body has another content type than JSON.",
     421: "The server is not known by this name.",
     422: "A value is wrong.",
+    429: "The token has sent its requests of this minute; Retry-After says when to go on.",
     500: "The server failed, or an index is damaged.",
     501: "A package is missing on the server.",
-    503: "The server is busy, or stops; try again later.",
+    503: "The server starts, is busy, or stops; try again later.",
 }
 _OF_PROJECTS: Final = {
-    403: "A page of another site may not change projects.",
+    403: "A page of another site may change nothing here.",
     409: "Another decision was made since, or the project is read-only.",
     423: "Another process has the project open.",
     507: "Nothing can be saved.",
@@ -383,7 +477,8 @@ def complete_description(api: dict[str, Any], *, token: bool) -> None:
     """
     api["components"]["securitySchemes"] = {"token": _TOKEN}
     api["security"] = [{"token": []}] if token else [{}, {"token": []}]
-    api["paths"]["/health"]["get"]["security"] = []
+    for path in ("/health", "/ready"):
+        api["paths"][path]["get"]["security"] = []
     for methods in api["paths"].values():
         for method, route in methods.items():
             # Requests without a body cannot have a wrong one.

@@ -156,11 +156,15 @@ class BatchingLinker:
             self._changed.notify()
         return job.done
 
-    def close(self) -> None:
-        """Link the waiting mentions, accept no more, and end the thread."""
+    def end(self) -> None:
+        """Accept no more mentions; the thread links the waiting ones and ends."""
         with self._changed:
             self._closed = True
             self._changed.notify()
+
+    def close(self) -> None:
+        """Link the waiting mentions, accept no more, and wait for the end of the thread."""
+        self.end()
         self._thread.join()
 
     def _work(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
@@ -32,6 +33,9 @@ from nymlink.project.rows import (
 from nymlink.serve.batching import LinkTimeoutError, OverloadedError
 from nymlink.serve.guards.memory import TooLargeError
 from nymlink.serve.templates import page
+
+REQUEST_ID: Final = ContextVar("request id", default="")
+"""Id of the request that is being answered: it is in the answer's headers, in errors, and in the log."""
 
 
 def json_bytes(value: Any) -> bytes:
@@ -65,7 +69,7 @@ class ProblemAnswer:
     def to_dict(self) -> dict[str, Any]:
         value = asdict(self)
         del value["headers"], value["more"]
-        return {**value, **self.more}
+        return {**value, "request_id": REQUEST_ID.get(), **self.more}
 
     def response(self) -> Response:
         """Make the answer."""
@@ -77,9 +81,11 @@ class ProblemAnswer:
 class ProblemError(Exception):
     """An error that is answered with a problem."""
 
-    def __init__(self, status: int, code: str, what: str, what_to_do: str) -> None:
+    def __init__(
+        self, status: int, code: str, what: str, what_to_do: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(what)
-        self.problem = ProblemAnswer(status, code, what, what_to_do)
+        self.problem = ProblemAnswer(status, code, what, what_to_do, headers or {})
 
 
 _TO_DO: Final = {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final
 
 from nymlink.serve.guards.memory import usual_budget
+
+API: Final = "/v1"
+"""Beginning of the paths of the API. Paths of probes, metrics, reconciliation and pages have no version."""
 
 MATCH_PRECISION: Final = 0.94
 """Wanted share of correct names among those that reconciliation matches automatically."""
@@ -32,6 +35,10 @@ class Limits:
         waiting_mentions: mentions that wait for an answer, for each index.
         requests: requests at the same time.
         memory_bytes: bytes of memory for all requests together: bodies, tables, waiting links.
+        requests_per_minute: requests of a token in a minute; ``None`` for any number.
+
+    Raises:
+        ValueError: a limit is not above 0.
     """
 
     body_bytes: int = 8 * 2**20
@@ -48,6 +55,14 @@ class Limits:
     waiting_mentions: int = 100_000
     requests: int = 512
     memory_bytes: int = field(default_factory=usual_budget)
+    requests_per_minute: int | None = None
+
+    def __post_init__(self) -> None:
+        wrong = [
+            each.name for each in fields(self) if (value := getattr(self, each.name)) is not None and value <= 0
+        ]
+        if wrong:
+            raise ValueError(f"limits must be above 0: {', '.join(wrong)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +71,8 @@ class ServeSettings:
 
     Attributes:
         limits: limits of a request.
-        tokens: bearer tokens; a request must have one of them. Empty: no token is needed.
+        tokens: bearer tokens; a request must have one of them. Without tokens and without a file, none is needed.
+        token_file: file with further tokens, one per line, which is read again at a reload.
         origins: other sites whose pages may send requests (``"*"`` for all). Any page may send reconciliation
             requests.
         hosts: accepted ``Host`` names; empty for any.
@@ -67,8 +83,14 @@ class ServeSettings:
 
     limits: Limits = field(default_factory=Limits)
     tokens: tuple[str, ...] = ()
+    token_file: Path | None = None
     origins: tuple[str, ...] = ()
     hosts: frozenset[str] = frozenset()
     public_url: str | None = None
     access_log: bool = True
     projects: Path | None = None
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether a request needs a token."""
+        return bool(self.tokens) or self.token_file is not None

@@ -5,32 +5,47 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from itertools import islice
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
+from weakref import WeakKeyDictionary, finalize
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.core.errors import InputError, NymlinkError, UnknownNameError
+from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
+from nymlink.core.files import sha256
+from nymlink.core.store.ownership import MANIFEST
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.completion import Completer
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
+from nymlink.linking.default import default_index
 from nymlink.linking.link import Link
+from nymlink.linking.relink import Release
 from nymlink.project.index_reference import vocabulary_digest
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.reconcile.properties import Properties, Types
 from nymlink.serve.serve_settings import MATCH_PRECISION, Limits
+from nymlink.vocabulary.crossing import Crossing, RollUp
 from nymlink.vocabulary.hierarchy import InvertedLists
 from nymlink.vocabulary.restriction import EVERYTHING, Restriction
 
 _SHORT: Final = 2
 """Most characters of a text without similar names."""
 
+_KEPT: Final = 8
+"""Number of ways to recode concepts whose tables are kept."""
+
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def _require_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} is no name for an index: use letters, digits, '.', '_' and '-'")
 
 
 class ServedIndex:
@@ -53,22 +68,43 @@ class ServedIndex:
     """
 
     def __init__(self, name: str, index: Index, *, target_precision: float | None, limits: Limits) -> None:
-        if not _NAME.fullmatch(name):
-            raise InputError(f"{name!r} is no name for an index: use letters, digits, '.', '_' and '-'")
+        _require_name(name)
         self.name = name
         self.index = index
         self.vocabulary = index.vocabulary
         self.limits = limits
         self.target_precision = target_precision
-        try:
-            self.linker = BatchingLinker(
-                index, target_precision=target_precision, waiting_mentions=limits.waiting_mentions
-            )
-        except InputError as error:
-            raise InputError(f"index {name}: {error.message}") from error
+        self.linker = BatchingLinker(
+            index, target_precision=target_precision, waiting_mentions=limits.waiting_mentions
+        )
         self.completer = Completer(index)
         self._annotating = Lock()
+        self._comparing = Lock()
+        self._releases: WeakKeyDictionary[ServedIndex, Release] = WeakKeyDictionary()
         self.match_confidence = _match_confidence(index, target_precision)
+        # After a reload, requests that began before it end on this index; then nothing refers to it.
+        finalize(self, self.linker.end).atexit = False
+
+    @classmethod
+    def open(cls, name: str, index: Index, *, target_precision: float | None, limits: Limits) -> ServedIndex:
+        """Load what the first requests need: the encoder, the files of the searches, and tables.
+
+        Raises:
+            StoreError: a file is damaged, or the encoder is missing or has changed.
+            InputError: as of the class.
+        """
+        index.load_encoder()
+        index.verify()
+        served = cls(name, index, target_precision=target_precision, limits=limits)
+        served.warm_up()
+        return served
+
+    def warm_up(self) -> None:
+        """Link a mention, annotate a text and collect types, to make first requests fast."""
+        with suppress(NymlinkError):
+            self.link(Document("", mentions=(Mention("a mention that warms up"),)), top_k=1)
+            self.annotate("A text that warms up.")
+        _ = self.types
 
     def link(self, document: Document, *, top_k: int, restriction: Restriction = EVERYTHING) -> list[Link]:
         """Link the mentions of a document, together with those of other requests.
@@ -169,6 +205,29 @@ class ServedIndex:
         return InvertedLists(self.vocabulary, "parents")
 
     @cached_property
+    def roll_up(self) -> Callable[[tuple[str, ...], int | None], RollUp]:
+        """Roll concepts up to a slim or a level; the latest ways are kept."""
+        # No reference to this index: it would delay its end after a reload.
+        vocabulary = self.vocabulary
+        return lru_cache(_KEPT)(lambda slim, level: RollUp(vocabulary, slim=slim, level=level))
+
+    @cached_property
+    def crossing(self) -> Callable[[str], Crossing]:
+        """Cross over to ids of a prefix, by cross-references of the vocabulary; the latest prefixes are kept."""
+        return lru_cache(_KEPT)(partial(Crossing, self.vocabulary))
+
+    def release_after(self, former: ServedIndex) -> Release:
+        """Compare this index with a former release; the outcome is kept.
+
+        Raises:
+            InputError: these are no releases of one vocabulary.
+        """
+        with self._comparing:
+            if former not in self._releases:
+                self._releases[former] = Release(former.vocabulary, self.vocabulary)
+            return self._releases[former]
+
+    @cached_property
     def types(self) -> Types:
         """The types of concepts."""
         return Types(self.vocabulary, self.children)
@@ -180,50 +239,121 @@ class ServedIndex:
 
 
 class ServedIndexes:
-    """All indexes of a server, by name; the first is the default."""
+    """All indexes of a server, by name; the first is the default.
 
-    def __init__(self, indexes: Sequence[ServedIndex]) -> None:
-        self._by_name = {index.name: index for index in indexes}
-        if len(self._by_name) < len(indexes):
+    Args:
+        indexes: open indexes.
+        places: names and folders of further indexes, which :meth:`open` opens; ``None`` is the embedded default.
+        target_precision: wanted share of right links, for indexes of ``places``.
+        limits: limits of requests, for the same.
+
+    Raises:
+        InputError: a name is invalid, or two indexes have the same.
+    """
+
+    def __init__(
+        self,
+        indexes: Sequence[ServedIndex] = (),
+        *,
+        places: Sequence[tuple[str, Path | None]] = (),
+        target_precision: float | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._given = {index.name: index for index in indexes}
+        self._places = dict(places)
+        self._target_precision = target_precision
+        self._limits = limits or Limits()
+        self.names = (*(index.name for index in indexes), *(name for name, _ in places))
+        for name in self.names:
+            _require_name(name)
+        if len(set(self.names)) < len(self.names):
             raise InputError("two indexes have the same name: give each a name of its own, NAME=PATH")
+        self._releases: dict[str, str] = {}
+        self._by_name: dict[str, ServedIndex] | None = None if self._places else self._given
+
+    @property
+    def are_open(self) -> bool:
+        """Whether all indexes are open; until then no request is answered."""
+        return self._by_name is not None
 
     def __iter__(self) -> Iterator[ServedIndex]:
-        return iter(self._by_name.values())
+        return iter(self.by_name.values())
+
+    @property
+    def by_name(self) -> Mapping[str, ServedIndex]:
+        """Name of an index → the index, at this moment.
+
+        Raises:
+            ProblemError: the indexes are not open yet.
+        """
+        if self._by_name is None:
+            what, to_do = "the indexes are being built or opened", "send it again in a while; GET /ready says when"
+            raise ProblemError(503, "not_ready", what, to_do, headers={"Retry-After": "5"})
+        return self._by_name
 
     def named(self, name: str | None) -> ServedIndex:
         """Find an index; ``None`` for the first.
 
         Raises:
-            ProblemError: unknown index.
+            ProblemError: unknown index, or the indexes are not open yet.
         """
+        by_name = self.by_name
         if name is None:
-            return next(iter(self))
-        if name not in self._by_name:
-            known = ", ".join(self._by_name)
+            return next(iter(by_name.values()))
+        if name not in by_name:
+            known = ", ".join(by_name)
             raise ProblemError(404, "unknown_index", "there is no index of this name", f"ask for one of: {known}")
-        return self._by_name[name]
+        return by_name[name]
 
-    def load(self) -> None:
-        """Load the encoders before the first request.
+    def open(self) -> Callable[[], list[str]]:
+        """Open the indexes of folders: all at first, later those whose folder has another release.
+
+        Returns:
+            A function that puts the opened indexes in the place of the former ones, and returns their names.
 
         Raises:
-            StoreError: an encoder is missing or has changed.
+            StoreError: an index cannot be opened; the former ones go on.
         """
-        for served in self:
-            served.index.load_encoder()
+        before = self._by_name or self._given
+        opened, releases = dict(self._given), dict(self._releases)
+        for name, place in self._places.items():
+            # The embedded default does not change while a server runs.
+            release = "" if place is None else _release(place)
+            if name in before and releases.get(name) == release:
+                opened[name] = before[name]
+                continue
+            try:
+                index = default_index(progress=True) if place is None else Index.load(place)
+                opened[name] = ServedIndex.open(
+                    name, index, target_precision=self._target_precision, limits=self._limits
+                )
+            except NymlinkError as error:
+                raise StoreError(f"index {name}: {error.message}", path=error.path) from error
+            releases[name] = release
+
+        def replace() -> list[str]:
+            self._by_name, self._releases = opened, releases
+            return [name for name in opened if opened[name] is not before.get(name)]
+
+        return replace
 
     def warm_up(self) -> None:
-        """Link a mention, annotate a text and collect types, to make first requests fast."""
-        for served in self:
-            with suppress(NymlinkError):
-                served.link(Document("", mentions=(Mention("a mention that warms up"),)), top_k=1)
-                served.annotate("A text that warms up.")
-            _ = served.types
+        """Make the first requests of given indexes fast."""
+        for served in self._given.values():
+            served.warm_up()
 
     def close(self) -> None:
         """Link the waiting mentions, and accept no more."""
-        for served in self:
+        for served in (self._by_name or {}).values():
             served.linker.close()
+
+
+def _release(place: Path) -> str:
+    """Read the digest of an index folder; empty if it has none, which opening it reports."""
+    try:
+        return sha256(place / MANIFEST)
+    except OSError:
+        return ""
 
 
 def _match_confidence(index: Index, target_precision: float | None) -> float | None:

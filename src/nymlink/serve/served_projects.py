@@ -290,6 +290,8 @@ class ServedProjects:
         with self._turn:
             if name not in self._open:
                 self._require_open()
+                # Before the file is opened, which locks it.
+                _ = self._indexes.by_name
                 self._open[name] = ServedProject(name, Project(path), self._indexes)
                 self._open[name].resume()
             return self._open[name]
@@ -357,6 +359,15 @@ class ServedProjects:
                 return
             with suppress(NymlinkError, ProblemError):
                 self.named(name)
+
+    def find_indexes(self) -> None:
+        """Find the indexes of open projects among reloaded ones; linking goes on if the vocabulary is the same."""
+        with self._turn:
+            for opened in self._open.values():
+                opened.linking.end()
+                opened.find_index(self._indexes)
+                with suppress(NymlinkError):
+                    opened.resume()
 
     def close(self) -> None:
         """Stop linking, and close all files."""

@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from nymlink.core.errors import OutputError
+from nymlink.serve.reloading import Reloading
 from nymlink.serve.serve_settings import Limits
 
 _GRACE: Final = 30
@@ -75,11 +77,16 @@ def _reason(error: OSError) -> str:
 def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[], None]) -> None:
     """Answer requests until the process is told to stop (Ctrl-C, SIGTERM), then those already accepted.
 
+    SIGHUP, on systems that have it, reloads tokens and indexes.
+
     Args:
-        app: the application.
+        app: the application, of :func:`~nymlink.serve.app.create_app`.
         taken: socket to listen on.
         limits: limits of requests.
-        ready: called when the server answers requests.
+        ready: called when the server answers requests and all indexes are open.
+
+    Raises:
+        NymlinkError: an index cannot be opened.
     """
     config = uvicorn.Config(
         app,
@@ -95,8 +102,12 @@ def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[
     )
     allow_many_connections()
     sys.setswitchinterval(_SWITCH)
-    with _signals_end_quietly():
-        _Server(config, ready).run(sockets=[taken])
+    reloading: Reloading = app.state.reloading
+    server = _Server(config, reloading.opened, ready)
+    with _signals_are_heard(reloading.reload_soon):
+        server.run(sockets=[taken])
+    if server.failure is not None:
+        raise server.failure
 
 
 def allow_many_connections() -> None:
@@ -110,12 +121,15 @@ def allow_many_connections() -> None:
 
 
 @contextmanager
-def _signals_end_quietly() -> Iterator[None]:
-    """Ignore the signal that ended the server when uvicorn raises it again."""
+def _signals_are_heard(reload: Callable[[], None]) -> Iterator[None]:
+    """Reload at SIGHUP; ignore the signal that ended the server when uvicorn raises it again."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    actions: dict[int, Callable[[], object]] = {signal.SIGINT: lambda: None, signal.SIGTERM: lambda: None}
+    if hasattr(signal, "SIGHUP"):
+        actions[signal.SIGHUP] = reload
+    before = {number: signal.signal(number, lambda *_, act=act: act()) for number, act in actions.items()}
     try:
         yield
     finally:
@@ -124,16 +138,25 @@ def _signals_end_quietly() -> Iterator[None]:
 
 
 class _Server(uvicorn.Server):
-    """A server that reports when it is ready."""
+    """A server that reports when its indexes are open, and ends if one cannot be opened."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, opened: Future[None], ready: Callable[[], None]) -> None:
         super().__init__(config)
+        self._opened = opened
         self._ready = ready
+        self.failure: BaseException | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            self._opened.add_done_callback(self._note)
+
+    def _note(self, opened: Future[None]) -> None:
+        self.failure = opened.exception()
+        if self.failure is None:
             self._ready()
+        else:
+            self.should_exit = True
 
 
 def _guarded(limits: Limits) -> type[Any]:

@@ -25,6 +25,7 @@ from urllib3.exceptions import HTTPError
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_files import member, to_dataclass
+from nymlink.core.terminal import no_bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +303,7 @@ class ResumingDownloader:
 
     def _with_progress(self, chunks: Iterator[bytes], start: int, total: int | None) -> Iterator[bytes]:
         # Counts bytes, unlike nymlink.core.terminal, which counts items.
-        hidden = None if self.progress else True
+        hidden = no_bar(shown=self.progress)
         with tqdm(
             desc=self.label, total=total, initial=start, unit="B", unit_scale=True, disable=hidden, leave=False
         ) as bar:

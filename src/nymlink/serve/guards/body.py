@@ -13,9 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nymlink.core.errors import NymlinkError
 from nymlink.serve.errors import ProblemAnswer, problem_of
 from nymlink.serve.guards.memory import Claim
-from nymlink.serve.serve_settings import Limits
+from nymlink.serve.serve_settings import API, Limits
 
-_FILE: Final = re.compile(r"/projects/(?:preview|[^/]+/(?:files|import))")
+_FILE: Final = re.compile(rf"(?:{API})?/projects/(?:preview|[^/]+/(?:files|import))")
 """Paths that accept files, whose bodies may be larger and slower than others."""
 
 _COPIES: Final = 2

@@ -1,22 +1,18 @@
-"""Access: hosts, tokens, and the headers that tell browsers who may read an answer."""
+"""The server's own names, and the headers that tell browsers who may read an answer."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Sequence
-from hmac import compare_digest
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nymlink.serve.errors import ProblemAnswer
-from nymlink.serve.templates import page
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -29,9 +25,10 @@ _SECURITY: Final = {
 }
 _PREFLIGHT: Final = {
     "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, X-File-Name",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, X-File-Name, X-Request-ID",
     "Access-Control-Max-Age": "86400",
 }
+_READABLE: Final = {"Access-Control-Expose-Headers": "Retry-After, X-Request-ID"}
 
 
 class HeaderGuard:
@@ -71,9 +68,9 @@ class HeaderGuard:
     def _allowed(self, path: str, origin: str | None) -> dict[str, str]:
         """Make the headers that name the site allowed to read the answer."""
         if "*" in self._origins or path.startswith("/reconcile/"):
-            return {"Access-Control-Allow-Origin": "*"}
+            return {"Access-Control-Allow-Origin": "*", **_READABLE}
         if origin is not None and origin in self._origins:
-            return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+            return {"Access-Control-Allow-Origin": origin, "Vary": "Origin", **_READABLE}
         return {}
 
 
@@ -136,62 +133,3 @@ class HostGuard:
             return True
         found = _HOST.fullmatch(hosts[0])
         return len(hosts) == 1 and found is not None and (found[1] or found[2]).lower() in self._hosts
-
-
-COOKIE: Final = "nymlink_token"
-"""Cookie with the token that a user gave to a page, not readable by scripts or other sites."""
-
-_OPEN: Final = re.compile(r"/health|/static/.*")
-"""Public paths: the health check, and the files of the page that asks for a token."""
-
-_MANIFEST: Final = re.compile(r"/reconcile/[^/]+/?(?:1\.0-draft/?)?")
-"""Manifests say that a token is needed; without parameters they are open, as the specifications want it."""
-
-_NO_TOKEN: Final = ProblemAnswer(
-    401,
-    "unauthorized",
-    "the request has no valid token",
-    "send the header Authorization: Bearer TOKEN",
-    {"WWW-Authenticate": "Bearer"},
-)
-
-
-class TokenGuard:
-    """Refuses requests without a token, except those for public paths."""
-
-    def __init__(self, app: ASGIApp, *, tokens: Collection[str]) -> None:
-        self._app = app
-        self._digests = [_digest(token) for token in tokens]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._is_open(scope):
-            headers = Headers(scope=scope)
-            if not self._is_known(headers):
-                # A browser opened a page: show the page that asks for the token.
-                asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
-                answer = page("token.html", status=401) if asks else _NO_TOKEN.response()
-                await answer(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-    def _is_open(self, scope: Scope) -> bool:
-        if scope["method"] not in ("GET", "HEAD"):
-            return False
-        path = scope["path"]
-        return bool(_OPEN.fullmatch(path) or (_MANIFEST.fullmatch(path) and not scope["query_string"]))
-
-    def _is_known(self, headers: Headers) -> bool:
-        token = bearer_token(headers) or cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
-        given = _digest(token)
-        # Compare all tokens, so that the time reveals nothing.
-        return sum(compare_digest(given, digest) for digest in self._digests) > 0
-
-
-def bearer_token(headers: Headers) -> str:
-    """Read the token of a request; empty if it has none."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

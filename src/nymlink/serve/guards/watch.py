@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
+import re
 import threading
 import traceback
 import warnings
@@ -12,12 +11,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any, Final, TextIO
+from uuid import uuid4
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nymlink.serve.errors import unexpected
+from nymlink.core.terminal import STYLE, Level, tell
+from nymlink.serve.errors import REQUEST_ID, unexpected
 
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
@@ -71,14 +72,24 @@ class Metrics:
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 LOG: Final = logging.getLogger("nymlink.access")
-"""A line of JSON per request, without texts of the request or its address: they may be patients'."""
+"""A line per request, without texts of the request or its address: they may be patients'.
+
+A record has the values of the line in ``fields``."""
 
 FAILURES: Final = logging.getLogger("nymlink.failures")
 """Log of unexpected failures: type and place in the code, without the message, which may quote a request."""
 
+_ID_HEADER: Final = b"x-request-id"
+
+_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+"""Ids that are taken from a request: others could break a line of the log."""
+
 
 class Watch:
-    """Counts and logs requests, and answers failed ones."""
+    """Counts, logs and numbers requests, and answers failed ones.
+
+    A request keeps the id of its header ``X-Request-ID``; without a usable one it gets another. The answer has it.
+    """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, log: bool) -> None:
         self._app = app
@@ -91,15 +102,19 @@ class Watch:
             return
         started = perf_counter()
         answer: dict[str, Any] = {"status": 0, "bytes": 0}
+        given = next((value for name, value in scope["headers"] if name == _ID_HEADER), b"")
+        request_id = given if _ID.fullmatch(given) else uuid4().hex.encode()
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answer["status"] = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), (_ID_HEADER, request_id)]}
             elif message["type"] == "http.response.body":
                 answer["bytes"] += len(message.get("body", b""))
             await send(message)
 
         self._metrics.open_requests.inc()
+        numbered = REQUEST_ID.set(request_id.decode())
         try:
             await self._app(scope, receive, counted)
         except Exception as error:
@@ -109,6 +124,7 @@ class Watch:
         finally:
             self._metrics.open_requests.dec()
             self._note(scope, answer, perf_counter() - started)
+            REQUEST_ID.reset(numbered)
 
     def _note(self, scope: Scope, answer: dict[str, Any], seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "") or "other"
@@ -119,8 +135,7 @@ class Watch:
         if not self._log:
             return
         state = scope.get("state", {})
-        line = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        fields = {
             "client": (scope.get("client") or ("",))[0],
             "method": method,
             "route": route,
@@ -130,8 +145,8 @@ class Watch:
             "response_bytes": answer["bytes"],
         }
         if "mentions" in state:
-            line["mentions"] = state["mentions"]
-        LOG.info(json.dumps(line))
+            fields["mentions"] = state["mentions"]
+        LOG.info("request", extra={"fields": fields})
 
 
 def _place(error: BaseException) -> str:
@@ -141,13 +156,30 @@ def _place(error: BaseException) -> str:
     return f"{type(error).__name__} in {where}"
 
 
-class _WithoutTexts(logging.Formatter):
-    """Logs only the place in the code of messages and errors of others: their texts may quote a request."""
+class _OneLine(logging.Handler):
+    """Writes each record as a line on standard error.
 
-    def format(self, record: logging.LogRecord) -> str:
-        line = f"{record.levelname} of {record.name} ({record.pathname}:{record.lineno})"
-        error = record.exc_info[1] if record.exc_info else None
-        return line if error is None else f"{line}: {_place(error)}"
+    Of records of others only the level and the place in the code: their texts may quote a request.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields: dict[str, Any] = getattr(record, "fields", {})
+        message = record.getMessage()
+        if record.name not in (LOG.name, FAILURES.name):
+            message = f"{record.levelname} of {record.name} ({record.pathname}:{record.lineno})"
+            error = record.exc_info[1] if record.exc_info else None
+            message += "" if error is None else f": {_place(error)}"
+        elif fields and not STYLE.as_json:
+            message = " ".join(f"{name}={value}" for name, value in fields.items())
+        level: Level = "info"
+        if record.levelno >= logging.WARNING:
+            level = "error" if record.levelno >= logging.ERROR else "warning"
+        if STYLE.as_json:
+            tell(message, level=level, **fields, request_id=REQUEST_ID.get() or None)
+        else:
+            time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            number = f" request_id={REQUEST_ID.get()}" if REQUEST_ID.get() else ""
+            tell(f"{time} {message}{number}", level="info" if level == "info" else "notice")
 
 
 def log_to_standard_error() -> None:
@@ -155,15 +187,12 @@ def log_to_standard_error() -> None:
 
     Everything else: logs of libraries, warnings, and errors that end threads.
     """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler = _OneLine()
     for log in (LOG, FAILURES):
         log.handlers = [handler]
         log.setLevel(logging.INFO)
         log.propagate = False
-    others = logging.StreamHandler(sys.stderr)
-    others.setFormatter(_WithoutTexts())
-    logging.getLogger().handlers = [others]
+    logging.getLogger().handlers = [handler]
     warnings.showwarning = _note_warning
     threading.excepthook = _note_end_of_thread
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
@@ -13,6 +14,7 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.cells import split_mention
 from nymlink.linking.link import Link
+from nymlink.linking.several import best_of
 from nymlink.serve.answers import LinksAnswer, problems
 from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.routes.parts import (
@@ -25,8 +27,10 @@ from nymlink.serve.routes.parts import (
     Memory,
     json_answer,
     metrics_of,
+    require_at_most,
 )
 from nymlink.serve.serve_settings import Limits
+from nymlink.serve.served import ServedIndex
 from nymlink.vocabulary.restriction import Restriction
 
 router: Final = APIRouter(responses=problems())
@@ -54,10 +58,7 @@ class AnnotateRequest(Fields):
 def annotate(request: Request, what: AnnotateRequest, indexes: Indexes, claim: Memory) -> Response:
     """Answer with a link for each mention, in the order of the text: `{"links": [...]}`."""
     served = indexes.named(what.index)
-    most = served.limits.text_characters
-    if len(what.text) > most:
-        size = f"{len(what.text):,} characters in text; the limit is {most:,}"
-        raise ProblemError(413, "text_too_long", size, "send less at a time")
+    require_at_most("text_too_long", "characters in text", len(what.text), served.limits.text_characters)
     claim.add(_CHARACTER * len(what.text))
     links = served.annotate(what.text)
     request.state.mentions = len(links)
@@ -95,7 +96,11 @@ class LinkRequest(Fields):
     mentions: list[str | LocatedMention | None] = Field(
         description="Missing ones (null) have an empty link.", fail_fast=True
     )
-    index: str | None = Field(None, description="Name of the index; the first if not given.")
+    index: str | Annotated[list[str], Field(min_length=1, max_length=20)] | None = Field(
+        None,
+        description="Name of the index; the first if not given. Of several, each gives its best, the one of the "
+        "highest confidence first.",
+    )
     top_k: int = Field(1, ge=1, description="Most candidates of a mention.")
     language: str | None = Field(None, description="Default language code of mentions.")
     composites: Literal["given", "always"] = Field(
@@ -119,18 +124,39 @@ class LinkRequest(Fields):
 )
 async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Memory) -> Response:
     """Answer with a link for each mention, in order: `{"links": [...]}`."""
-    served = indexes.named(what.index)
+    names = list(dict.fromkeys(what.index)) if isinstance(what.index, list) else [what.index]
+    chosen = [indexes.named(name) for name in names]
+    _require_comparable(chosen)
     request.state.mentions = len(what.mentions)
-    _require_within(what, served.limits)
+    _require_within(what, chosen[0].limits)
     language = _language(what.language)
     mentions = tuple(_mention(mention, language) for mention in what.mentions)
-    if what.composites == "always":
-        mentions = tuple(split_mention(mention, served.index.entries) for mention in mentions)
-    claim.add(_CANDIDATE * len(mentions) * (1 + min(what.top_k, len(served.vocabulary))))
     restriction = Restriction.of(types=what.types, branch=what.branch, ids=what.ids, exclude=what.exclude)
-    links = await served.link_soon(Document("", what.text, mentions), top_k=what.top_k, restriction=restriction)
-    metrics_of(request).note_mentions(served.name, len(links))
+    documents = []
+    for served in chosen:
+        own = mentions
+        if what.composites == "always":
+            own = tuple(split_mention(mention, served.index.entries) for mention in mentions)
+        claim.add(_CANDIDATE * len(own) * (1 + min(what.top_k, len(served.vocabulary))))
+        documents.append(Document("", what.text, own))
+    each = await asyncio.gather(
+        *(
+            served.link_soon(document, top_k=what.top_k, restriction=restriction)
+            for served, document in zip(chosen, documents, strict=True)
+        )
+    )
+    for served in chosen:
+        metrics_of(request).note_mentions(served.name, len(mentions))
+    links = each[0] if len(each) == 1 else list(map(best_of, zip(*each, strict=True)))
     return _answer(links) if len(links) <= _FEW else await run_in_threadpool(_answer, links)
+
+
+def _require_comparable(chosen: Sequence[ServedIndex]) -> None:
+    """Check that the confidences of several indexes can be compared."""
+    for served in chosen if len(chosen) > 1 else ():
+        if served.index.calibration is None:
+            what = f"several indexes are compared by confidence, and {served.name} is not calibrated"
+            raise ProblemError(422, "not_calibrated", what, "ask one index; or run `nymlink calibrate`")
 
 
 def _answer(links: Sequence[Link]) -> Response:
@@ -157,16 +183,11 @@ def _language(code: str | None) -> str | None:
 
 def _require_within(what: LinkRequest, limits: Limits) -> None:
     """Check the limits of a request."""
-    _require("too_many_mentions", "mentions", len(what.mentions), limits.mentions)
+    require_at_most("too_many_mentions", "mentions", len(what.mentions), limits.mentions)
     longest = max((len(_text(mention)) for mention in what.mentions), default=0)
-    _require("mention_too_long", "characters in a mention", longest, limits.mention_characters)
-    _require("text_too_long", "characters in text", len(what.text), limits.text_characters)
-    _require("too_many_candidates", "candidates (top_k)", what.top_k, limits.top_k, status=422)
-
-
-def _require(code: str, name: str, size: int, most: int, *, status: int = 413) -> None:
-    if size > most:
-        raise ProblemError(status, code, f"{size:,} {name}; the limit is {most:,}", "send less at a time")
+    require_at_most("mention_too_long", "characters in a mention", longest, limits.mention_characters)
+    require_at_most("text_too_long", "characters in text", len(what.text), limits.text_characters)
+    require_at_most("too_many_candidates", "candidates (top_k)", what.top_k, limits.top_k, status=422)
 
 
 def _text(mention: Any) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from nymlink import __version__
 from nymlink.core.errors import UnknownNameError
-from nymlink.serve.answers import ConceptAnswer, HealthAnswer, IndexesAnswer, SearchAnswer, problems
+from nymlink.serve.answers import ConceptAnswer, HealthAnswer, IndexesAnswer, ReloadAnswer, SearchAnswer, problems
 from nymlink.serve.errors import ProblemError, problem_of
-from nymlink.serve.guards.hosts import COOKIE, bearer_token
+from nymlink.serve.guards.tokens import COOKIE, bearer_token
+from nymlink.serve.reloading import Reloading
 from nymlink.serve.routes.parts import (
     CONCEPT_ANSWER,
     INDEXES_ANSWER,
+    SAME_SITE,
     SEARCH_ANSWER,
     Indexes,
     IndexName,
@@ -22,7 +24,7 @@ from nymlink.serve.routes.parts import (
     json_answer,
     metrics_of,
 )
-from nymlink.serve.served import describe_concept
+from nymlink.serve.served import ServedIndexes, describe_concept
 from nymlink.serve.served_projects import ServedProjects
 from nymlink.serve.templates import page
 
@@ -64,25 +66,9 @@ def search(
     return json_answer({"results": indexes.named(index).search(q, limit, within=within)})
 
 
-status_router: Final = APIRouter(tags=["server"], responses=problems())
-
-
-# These answer while all threads are busy.
-@status_router.get("/health", summary="Check that the server runs", response_model=HealthAnswer)
-async def health(indexes: Indexes) -> Response:
-    """Answer with the version and the names of the indexes."""
-    return json_answer({"status": "ok", "version": __version__, "indexes": [served.name for served in indexes]})
-
-
-@status_router.get("/metrics", summary="Report counts for Prometheus", response_class=PlainTextResponse)
-async def metrics(request: Request) -> Response:
-    """Answer in the text format of Prometheus."""
-    metrics = metrics_of(request)
-    return Response(metrics.text(), headers={"Content-Type": metrics.content_type})
-
-
-@status_router.get(
+@router.get(
     "/indexes",
+    tags=["server"],
     summary="Describe the indexes",
     operation_id="list_indexes",
     response_model=IndexesAnswer,
@@ -91,6 +77,51 @@ async def metrics(request: Request) -> Response:
 def indexes(indexes: Indexes) -> Response:
     """Answer with the sources, sizes, languages and types of each index; the first is the default."""
     return json_answer({"indexes": [served.describe() for served in indexes]})
+
+
+@router.post(
+    "/indexes/reload",
+    tags=["server"],
+    summary="Open new releases of the indexes",
+    operation_id="reload_indexes",
+    response_model=ReloadAnswer,
+    dependencies=[SAME_SITE],
+    responses={403: problems(projects=True)[403]},
+)
+def reload(request: Request, indexes: Indexes) -> Response:
+    """Read tokens, and open indexes whose folder has another release; if one cannot be opened, nothing changes."""
+    reloading: Reloading = request.app.state.reloading
+    changed = reloading.reload()
+    return json_answer({"indexes": [{"name": name, "changed": name in changed} for name in indexes.names]})
+
+
+status_router: Final = APIRouter(tags=["server"], responses=problems())
+
+
+# These answer while all threads are busy.
+@status_router.get("/health", summary="Check that the server runs", response_model=HealthAnswer)
+async def health(indexes: Indexes) -> Response:
+    """Answer with the version and the names of the indexes, also while they are built or opened."""
+    return json_answer(_state(indexes))
+
+
+@status_router.get("/ready", summary="Check that all indexes are open", response_model=HealthAnswer)
+async def ready(indexes: Indexes) -> Response:
+    """Answer as `/health`, but with 503 until all indexes are open."""
+    _ = indexes.by_name
+    return json_answer(_state(indexes))
+
+
+def _state(indexes: ServedIndexes) -> dict[str, Any]:
+    status = "ok" if indexes.are_open else "building"
+    return {"status": status, "version": __version__, "indexes": list(indexes.names)}
+
+
+@status_router.get("/metrics", summary="Report counts for Prometheus", response_class=PlainTextResponse)
+async def metrics(request: Request) -> Response:
+    """Answer in the text format of Prometheus."""
+    metrics = metrics_of(request)
+    return Response(metrics.text(), headers={"Content-Type": metrics.content_type})
 
 
 pages_router: Final = APIRouter(include_in_schema=False)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from nymlink.serve.errors import json_bytes
+from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.guards.memory import Claim, claim_of
 from nymlink.serve.guards.watch import Metrics
 from nymlink.serve.serve_settings import ServeSettings
@@ -163,6 +163,29 @@ def base_url(request: Request) -> str:
 def is_own_origin(request: Request, origin: str) -> bool:
     """Whether an origin is this server, by its ``Host`` or its public address."""
     return origin.partition("://")[2] in (request.headers.get("host"), urlsplit(base_url(request)).netloc)
+
+
+async def _same_site(request: Request) -> None:
+    """Raise ``ProblemError`` for a change by a page of another site that is not allowed."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    # Older browsers send only the origin.
+    is_own = origin is None or is_own_origin(request, origin) if site is None else site in ("none", "same-origin")
+    if request.method == "GET" or is_own:
+        return
+    allowed = settings_of(request).origins
+    if "*" not in allowed and origin not in allowed:
+        what = "a page of another site may change nothing here"
+        raise ProblemError(403, "other_site", what, "see --allow-origin of nymlink serve")
+
+
+SAME_SITE: Final = Depends(_same_site)
+"""Lets pages of this server, and of sites that are allowed to, change something."""
+
+
+def require_at_most(code: str, name: str, size: int, most: int, *, status: int = 413) -> None:
+    """Raise ``ProblemError`` for a request beyond a limit."""
+    if size > most:
+        raise ProblemError(status, code, f"{size:,} {name}; the limit is {most:,}", "send less at a time")
 
 
 def json_answer(value: Any, *, status: int = 200) -> Response:

@@ -27,8 +27,8 @@ from nymlink.serve.answers import problems
 from nymlink.serve.batching import OverloadedError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.project_answers import ImportAnswer, RebaseAnswer
-from nymlink.serve.routes.parts import Fields, Memory, indexes_of, json_answer
-from nymlink.serve.routes.projects import RAW, SAME_SITE, Column, FileBody, FileName, OpenProject, Setting
+from nymlink.serve.routes.parts import SAME_SITE, Fields, Memory, indexes_of, json_answer
+from nymlink.serve.routes.projects import RAW, Column, FileBody, FileName, OpenProject, Setting
 
 router: Final = APIRouter(
     prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)

@@ -30,26 +30,13 @@ from nymlink.serve.project_answers import (
     ProjectAnswer,
     ProjectsAnswer,
 )
-from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
+from nymlink.serve.routes.parts import SAME_SITE, Fields, Memory, json_answer
 from nymlink.serve.served_projects import ServedProject, ServedProjects
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.restriction import Restriction
 
 LARGEST: Final = 2**53
 """Largest number of a term or a log entry: JavaScript is exact up to it."""
-
-
-async def _same_site(request: Request) -> None:
-    """Raise ``ProblemError`` for a change by a page of another site that is not allowed."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    # Older browsers send only the origin.
-    is_own = origin is None or is_own_origin(request, origin) if site is None else site in ("none", "same-origin")
-    if request.method == "GET" or is_own:
-        return
-    allowed = settings_of(request).origins
-    if "*" not in allowed and origin not in allowed:
-        what = "a page of another site may not change projects"
-        raise ProblemError(403, "other_site", what, "see --allow-origin of nymlink serve")
 
 
 # A coroutine, since FastAPI would call a function in a thread.
@@ -103,7 +90,6 @@ RAW: Final[dict[str, Any]] = {
 }
 """OpenAPI description of a file as the body."""
 
-SAME_SITE: Final = Depends(_same_site)
 router: Final = APIRouter(
     prefix="/projects", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)
 )

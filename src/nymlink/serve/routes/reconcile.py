@@ -229,7 +229,7 @@ def post_extend(served: Served, claim: Memory, body: Body) -> Response:
 @_draft_root.get("/1.0-draft/", include_in_schema=False)
 def get_draft_manifest(request: Request, served: Served) -> Response:
     """Answer with the manifest of the draft of version 1.0."""
-    tokens = bool(settings_of(request).tokens)
+    tokens = settings_of(request).needs_token
     return json_answer(draft_manifest(served, base_url(request), tokens=tokens))
 
 
@@ -239,7 +239,7 @@ def _asked_of_root(request: Request, served: ServedIndex, queries: str | None, e
         return dict(zip(batch, _matched(request, served, list(batch.values()), "result"), strict=True))
     if extend is not None:
         return extend_classic(served, _extension(extend, claim_of(request)))
-    return classic_manifest(served, base_url(request), tokens=bool(settings_of(request).tokens))
+    return classic_manifest(served, base_url(request), tokens=settings_of(request).needs_token)
 
 
 def _extension(text: str | bytes, claim: Claim) -> Extension:

@@ -29,8 +29,8 @@ from nymlink.serve.project_answers import (
     TermsAnswer,
     UndoAnswer,
 )
-from nymlink.serve.routes.parts import Fields, json_answer
-from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject, Viewer
+from nymlink.serve.routes.parts import SAME_SITE, Fields, json_answer
+from nymlink.serve.routes.projects import LARGEST, Number, OpenProject, Viewer
 from nymlink.serve.served import ServedIndex
 from nymlink.serve.served_projects import describe_candidate
 

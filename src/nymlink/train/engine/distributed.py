@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from torch.distributed.rendezvous import rendezvous
 
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.store.digests import json_digest
+from nymlink.core.terminal import tell
 
 _EVERY: Final = 5.0
 """Seconds between heartbeats."""
@@ -128,11 +128,10 @@ def _end(rank: int, silent: float) -> None:
 
     An exception would not reach the main thread while it waits for another process.
     """
-    print(
-        f"Error: process {rank} of this training has been silent for {silent:.0f} seconds: its machine or its "
+    tell(
+        f"process {rank} of this training has been silent for {silent:.0f} seconds: its machine or its "
         f"network is down; {LOST}",
-        file=sys.stderr,
-        flush=True,
+        level="error",
     )
     os._exit(2)
 

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from nymlink.core.json_files import member
 from nymlink.core.store.atomic import atomic_file, output_errors
+from nymlink.core.terminal import no_bar
 from nymlink.train.engine.task import BatchResult
 
 
@@ -82,7 +83,7 @@ class Reporter:
     @contextlib.contextmanager
     def shown(self, done: int, steps: int) -> Iterator[None]:
         """Show the progress bar until the block ends; then report the remaining steps."""
-        disable = None if self._progress else True
+        disable = no_bar(shown=self._progress)
         with tqdm(total=steps, initial=done, unit="step", disable=disable, dynamic_ncols=True) as self._bar:
             self._reset()
             try:
