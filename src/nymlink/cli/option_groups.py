@@ -13,7 +13,7 @@ GROUPS: Final = {
     "Input": """--file --column --name --id --text --corpus --input-format --offsets --map-column --separator
         --context --vocab --pairs --translations --type --language --languages --default-language --encoding
         --delimiter --mappings --old --new --with --concept-table --wikidata""",
-    "Index and model": "--index --encoder --base --recipe --rerank",
+    "Index and model": "--index --encoder --base --recipe --rerank --judge",
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
         --list --limit --dry-run --counts""",
     RESTRICTION: "--branch --exclude --types",
