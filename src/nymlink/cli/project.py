@@ -53,6 +53,8 @@ project = LazyCommands(
         "import": "nymlink.cli.project_decisions:import_",
         "export": "nymlink.cli.project_decisions:export",
         "rebase": "nymlink.cli.project:rebase",
+        "concept": "nymlink.cli.project_decisions:concept",
+        "concepts": "nymlink.cli.project_decisions:concepts",
     },
 )
 
