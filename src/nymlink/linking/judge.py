@@ -17,27 +17,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from http.client import HTTPException
-from importlib.metadata import version
 from math import prod
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Final, NamedTuple
-from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from nymlink.core.environment import user_cache
 from nymlink.core.errors import InputError
 from nymlink.core.store.atomic import output_errors
 from nymlink.core.toml_settings import make_settings, read_toml
 from nymlink.corpus.documents import Document
+from nymlink.linking.chat_model import KEY, ChatModel, FailedRequestError
 from nymlink.linking.context import sentence
 from nymlink.linking.link import Candidate, Link
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-KEY: Final = "NYMLINK_JUDGE_KEY"
-"""Environment variable with the key of the server, for servers that want one."""
 
 _TOGETHER: Final = 4
 """Number of questions that wait for the model at the same time."""
@@ -46,12 +40,6 @@ _WAIT: Final = 1.0
 """Seconds before the second try. The wait doubles for each further try."""
 _GIVE_UP: Final = 3
 """Number of questions without an answer, one after the other, after which the model is not asked again."""
-_LATER: Final = frozenset({408, 429, 500, 502, 503, 504})
-"""HTTP statuses that a later try may not have."""
-
-_LARGEST: Final = 1 << 20
-"""Bytes of the longest response."""
-_MOST_TOKENS: Final = 1024
 _DEFINITION: Final = 400
 _SENTENCE: Final = 1000
 """Characters of a definition and of a sentence that are sent."""
@@ -155,19 +143,6 @@ class _Answer(NamedTuple):
     tries: int = 0
 
 
-class _FailedError(Exception):
-    """A request failed.
-
-    Args:
-        reason: why.
-        again: whether a later try may succeed.
-    """
-
-    def __init__(self, reason: str, *, again: bool = False) -> None:
-        super().__init__(reason)
-        self.again = again
-
-
 class Judge:
     """Asks a chat model about doubtful links.
 
@@ -198,7 +173,7 @@ class Judge:
         self._model = settings.model
         self._failed = 0
         self._known = _read_log(settings.log)
-        self._opener = _opener(settings.endpoint)
+        self._server = ChatModel(settings.endpoint, settings.seconds)
         with output_errors(settings.log), _open_log(settings.log):
             pass
 
@@ -286,20 +261,9 @@ class Judge:
             )
             if not self._model:
                 try:
-                    self._model = self._only_model()
-                except _FailedError as error:
+                    self._model = _only(self._server.models(), settings.url)
+                except FailedRequestError as error:
                     warnings.warn(f"{settings.url}: the judge does not name its model: {error}", stacklevel=2)
-
-    def _only_model(self) -> str:
-        body = self._send(self.settings.endpoint.removesuffix("chat/completions") + "models", None)
-        listed = body.get("data") if isinstance(body, dict) else None
-        names = [str(each.get("id")) for each in listed or () if isinstance(each, dict)] if listed else []
-        if len(names) > 1:
-            raise InputError(
-                f"{self.settings.url} has several models ({', '.join(names[:10])}): name one as `model` in the "
-                "table [judge] of a settings file"
-            )
-        return names[0] if names else ""
 
     def _answer(self, question: _Question) -> _Answer:
         if self._failed >= _GIVE_UP:
@@ -317,21 +281,15 @@ class Judge:
         return answer
 
     def _asked(self, question: _Question) -> _Answer:
-        body = {
-            "model": self._model,
-            "messages": [{"role": "system", "content": _ORDER}, {"role": "user", "content": question.text}],
-            "temperature": 0,
-            "seed": 0,
-            "max_tokens": _MOST_TOKENS,
-        }
+        messages = [{"role": "system", "content": _ORDER}, {"role": "user", "content": question.text}]
         for number in range(1, _TRIES + 1):
             with self._lock:
                 if self.requests >= self.settings.most_requests:
                     return _Answer(None, f"{self.settings.most_requests} requests were made", tries=number - 1)
                 self.requests += 1
             try:
-                said = _content(self._send(self.settings.endpoint, body))
-            except _FailedError as error:
+                said = self._server.complete(self._model, messages)
+            except FailedRequestError as error:
                 if not error.again or number == _TRIES:
                     return _Answer(None, str(error), tries=number)
                 time.sleep(_WAIT * 2 ** (number - 1))
@@ -339,41 +297,6 @@ class Judge:
             place = read_answer(said, len(question.candidates))
             return _Answer(place, "" if place is not None else "the answer names no candidate", said, number)
         raise AssertionError("the last try returns")
-
-    def _send(self, url: str, body: Mapping[str, Any] | None) -> Any:
-        """Send a request, and read the JSON of its response.
-
-        Raises:
-            _FailedError: there is no response in time, or no JSON.
-        """
-        headers = {"Content-Type": "application/json", "User-Agent": f"nymlink/{version('nymlink')}"}
-        if key := os.environ.get(KEY):
-            headers["Authorization"] = f"Bearer {key}"
-        data = None if body is None else json.dumps(body).encode()
-        seconds = self.settings.seconds
-        end = time.monotonic() + seconds
-        try:
-            with self._opener.open(Request(url, data, headers), timeout=seconds) as response:
-                read = bytearray()
-                while piece := response.read1(1 << 16):
-                    read += piece
-                    if len(read) > _LARGEST:
-                        raise _FailedError(f"the response has more than {_LARGEST:,} bytes")
-                    if time.monotonic() > end:
-                        raise _FailedError(f"no answer in {seconds:g} s")
-            return json.loads(read)
-        except HTTPError as error:
-            error.close()
-            raise _FailedError(f"HTTP status {error.code}", again=error.code in _LATER) from error
-        except TimeoutError as error:
-            raise _FailedError(f"no answer in {seconds:g} s") from error
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "reason", None)
-            if isinstance(reason, TimeoutError):
-                raise _FailedError(f"no answer in {seconds:g} s") from error
-            raise _FailedError(f"no connection ({reason or error or type(error).__name__})", again=True) from error
-        except (ValueError, RecursionError) as error:
-            raise _FailedError("the response is no JSON") from error
 
     def _write(self, question: _Question, answer: _Answer, seconds: float) -> None:
         line = {
@@ -396,6 +319,20 @@ class Judge:
         log = self.settings.log
         with self._log_lock, output_errors(log), _open_log(log) as file:
             file.write(written)
+
+
+def _only(models: Sequence[str], url: str) -> str:
+    """Return the only model of a server; empty if it lists none.
+
+    Raises:
+        InputError: there are several.
+    """
+    if len(models) > 1:
+        raise InputError(
+            f"{url} has several models ({', '.join(models[:10])}): name one as `model` in the table [judge] of a "
+            "settings file"
+        )
+    return models[0] if models else ""
 
 
 def chosen(link: Link, place: int, who: str) -> Link:
@@ -458,32 +395,6 @@ def _cut(text: str, mention: str) -> str:
     middle = max(text.find(" ".join(mention.split())), 0)
     start = max(0, min(middle - _SENTENCE // 2, len(text) - _SENTENCE))
     return text[start : start + _SENTENCE]
-
-
-def _content(body: Any) -> str:
-    """Get the text of a chat completion.
-
-    Raises:
-        _FailedError: the response is no chat completion.
-    """
-    try:
-        content = body["choices"][0]["message"]["content"]
-    except (LookupError, TypeError) as error:
-        raise _FailedError("the response is no chat completion") from error
-    return content if isinstance(content, str) else ""
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """Refuses redirections: texts and the key go to the given address only."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-def _opener(url: str) -> OpenerDirector:
-    # No proxy reaches a server on this machine.
-    local = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
-    return build_opener(_NoRedirects, *([ProxyHandler({})] if local else []))
 
 
 def _open_log(path: Path) -> IO[bytes]:
