@@ -83,12 +83,16 @@ def test_what_is_told(text: str, concept_id: str, words: str) -> None:
         "He was 30 months old when he sat for a picture.",
         "Height 50th centile, weight 0.3 SD, OFC +1.2 SD",
         "Hb 13.1 g/dl; platelets 410 x10^9/l; Na 140; K 4.2; IQ 104",
-        "T 36.8, P 72, BP 122/78, RR 14, SpO2 98%",
+        "T 36.8, pulse 72, BP 122/78, RR 14, SpO2 98%",
         "the infant, 2 months old, HR 148/min, BP 82/50",
         "IL-2 and T cells 38 of 40; K channels 6; 5 mg sodium 12 mg",
         "CK 120 U/l, TSH 2.1 mU/l, glucose 4.4 mmol/l, creatinine 78 µmol/l",
         "A man of 61 has sodium 3 g a day, born at 39 weeks",
         "Height was measured. 3 SD were allowed.",
+        "a double-blind study; depressed activity; data that fits; aggressive treatment; overactive bladder",
+        "saturation was 96 +/- 1%; HDL-C (86 ± 26 mg/dl); potassium increment of 0.6 mEq/l; Ca(2); pH 1.2",
+        "platelets 143 x 10(9)/L; heart rate, -5.7 beats/min; (551C-- > T, 682C), potassium 1 mmol/l lower",
+        "decrease of blood pressure and high-grade findings; sodium 138 mmol/l to 152 mmol/l per weight two times",
         "glucose transporter 1 deficiency; calcium channel 3",
     ],
 )
@@ -162,13 +166,13 @@ def found(index: Index, text: str, **given: object) -> list[tuple[str, str, bool
 
 
 def test_the_annotator_adds_findings(index: Index) -> None:
-    text = "No seizure. Hb 6.2 g/dl, temperature 39 °C. She did not walk until three years. No fits with fever."
+    text = "No seizure. Hb 6.2 g/dl, temperature 39 °C. She did not walk until three years. No convulsions with fever."
     assert found(index, text) == [
         ("seizure", "HP:0001250", True),
         ("Hb 6.2 g/dl", "HP:0001903", False),
         ("temperature 39 °C", "HP:0001945", False),
         ("did not walk until three years", "HP:0002194", False),
-        ("fits", "HP:0001250", True),
+        ("convulsions", "HP:0001250", True),
         ("fever", "HP:0001945", True),
     ]
     names = [("seizure", "HP:0001250", True), ("fever", "HP:0001945", True)]

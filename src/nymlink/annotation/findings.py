@@ -117,6 +117,8 @@ _OWN: Final = frozenset("his her their the my its both".split())
 """Words for ``one's`` in a phrase, beside genitives."""
 _MOST_BETWEEN: Final = 3
 """Words for ``…`` in a phrase, at most."""
+_JOINING: Final = frozenset("and or but with without than which who while".split())
+"""Words that never stand for ``…``."""
 _TOKEN: Final = re.compile(r"[\w'’]+")
 _BETWEEN: Final = re.compile(r"[\s-]*")
 
@@ -150,7 +152,7 @@ class Phrase(NamedTuple):
                     at + 1
                     for before in reached
                     for at in range(before, min(before + most + 1, len(words)))
-                    if _is_of_part(words[at], part)
+                    if _is_of_part(words[at], part) and _JOINING.isdisjoint(words[before:at])
                 }
             )
             if not reached:
@@ -329,15 +331,17 @@ def _told(
         if not norm.ages[0] <= years < norm.ages[1]:
             continue
         value = quantity.value
+        if value < 0 < (norm.high or norm.low or 0):
+            continue
         if norm.test.startswith("diastolic"):
             if quantity.second is None:
                 continue
             value = quantity.second
         if quantity.unit == "uln":
-            if norm.high is None and norm.low is not None and value >= _RAISED and "uln" not in norm.units:
+            if norm.high is None and norm.low is not None and value >= _RAISED and norm.bare is not None:
                 yield from _first(start, end, norm.concepts, has)
             continue
-        if quantity.unit in norm.units:
+        if quantity.unit and quantity.unit in norm.units:
             value *= norm.units[quantity.unit]
         elif quantity.unit or norm.bare is None or not norm.bare[0] <= value <= norm.bare[1]:
             continue

@@ -31,15 +31,26 @@ _QUANTITY: Final = re.compile(
     re.IGNORECASE,
 )
 _BELOW: Final = re.compile(
-    r"(?:<|≤|\b(?:below|under|less than|lower than|beneath|far below|well below)\b)\W*(?:the\s)?\Z", re.IGNORECASE
+    r"(?:[<≤](?:\s?or\s?=)?|\b(?:below|under|less than|lower than|beneath|far below|well below)\b)\W*(?:the\s)?\Z",
+    re.IGNORECASE,
 )
 _ABOVE: Final = re.compile(
-    r"(?:>|≥|\b(?:above|over|more than|greater than|higher than|exceeding)\b)\W*(?:the\s)?\Z", re.IGNORECASE
+    r"(?:[>≥](?:\s?or\s?=)?|\b(?:above|over|more than|greater than|higher than|exceeding)\b)\W*(?:the\s)?\Z",
+    re.IGNORECASE,
 )
 _Z: Final = re.compile(r"\b[zZ](?:[- ]?scores?)?(?:\s(?:of|was|is))?\s?[=:]?\s?\Z")
 _ENDING: Final = re.compile(r"\s?(?:[,;).(]|\Z|\s(?:and|with|on|at|in|but|which|after|the|fasting)\b)")
 _WEEKS: Final = re.compile(r"\s?\+\s?[0-6]\b")
 """Days after full weeks of a pregnancy: "34+2"."""
+_SPREAD: Final = re.compile(r"(?:±|\+/[-−–]|\+[-−–])\s*\Z")
+_CHANGE: Final = re.compile(
+    r"\b(?:increments?|increases?|decreases?|reductions?|changes?|differences?|rise|fall|drop|decline|by|from)\W*"
+    r"(?:of|by|from)?\W*\Z",
+    re.IGNORECASE,
+)
+"""Words before a number that is the size of a change, or its beginning."""
+_COMPARED: Final = re.compile(r"\s?(?:[±]|\+/[-−–]|\+[-−–]\s|(?:lower|higher|less|more)\b)")
+"""What follows the mean of several patients, or the size of a difference."""
 _SIDE: Final = re.compile(r"[^.;,]{0,12}\b(below|above|under)\b")
 _AT_AGE: Final = re.compile(r"\b(?:age|age of|aged|was|were|until|at|by)\s\Z")
 _ELAPSED: Final = re.compile(r"\b(?:for|since|over|within|in|after|every|last|past|ago|twice)\b", re.IGNORECASE)
@@ -56,7 +67,7 @@ _MONTHS: Final = {"y": 12.0, "mo": 1.0, "m": 1.0, "w": 12 / 52, "d": 12 / 365}
 _RELATIVE: Final = {
     **dict.fromkeys(("sd", "sds", "sd's", "σ", "standard"), "sd"),
     **dict.fromkeys(("centile", "percentile", "percentiles", "centiles", "%ile"), "centile"),
-    **dict.fromkeys(("times", "fold", "-fold", "x"), "uln"),
+    **dict.fromkeys(("times", "fold", "-fold", "x uln", "× uln"), "uln"),
 }
 """Unit of a value against a norm: standard deviations, centiles, multiples of the upper limit."""
 TIMES: Final = {"year": 12.0, "month": 1.0, "week": 12 / 52, "day": 12 / 365, "yr": 12.0, "mo": 1.0, "y": 12.0}
@@ -86,6 +97,12 @@ def quantities(text: str, start: int, end: int, units: re.Pattern[str]) -> Itera
         gap = text[last : match.start()]
         if len(gap) > _GAP:
             return
+        if _SPREAD.search(gap):
+            # A mean, which is no value of a patient.
+            return
+        if _CHANGE.search(gap):
+            last = match.end("number")
+            continue
         value = number_of(match["number"])
         sign = (match["sign"] or "").strip().lower()
         if sign in ("−", "-", "–", "minus") and (not gap or not gap[-1].isalnum()):
@@ -97,6 +114,8 @@ def quantities(text: str, start: int, end: int, units: re.Pattern[str]) -> Itera
         side = -1 if _BELOW.search(gap) else 1 if _ABOVE.search(gap) else 0
         if unit == "sd" and (told := _SIDE.match(text, stop)):
             value, stop = (value if told[1] == "above" else -abs(value)), told.end()
+        if _COMPARED.match(text, stop):
+            return
         second = None if match["second"] is None else float(match["second"])
         if unit in TIMES:
             if _ELAPSED.search(gap) or _AGO.match(text, stop):
@@ -106,7 +125,7 @@ def quantities(text: str, start: int, end: int, units: re.Pattern[str]) -> Itera
         elif not unit and last == start and _AT_AGE.search(gap) and value < 25:
             # "Walked at three".
             yield Quantity(match.start(), match.end("number"), value * 12, None, "month", 0)
-        if unit or (last == start and _BARE.match(gap) and _ends_value(text, match, second)):
+        if unit or (last == start and gap != "(" and _BARE.match(gap) and _ends_value(text, match, second)):
             if second is not None:
                 stop = max(stop, match.end("second"))
             yield Quantity(match.start(), stop, value, second, unit, side)
