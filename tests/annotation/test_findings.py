@@ -166,7 +166,8 @@ def found(index: Index, text: str, **given: object) -> list[tuple[str, str, bool
 
 
 def test_the_annotator_adds_findings(index: Index) -> None:
-    text = "No seizure. Hb 6.2 g/dl, temperature 39 °C. She did not walk until three years. No convulsions with fever."
+    text = "No seizure. Hb 6.2 g/dl, temperature 39 °C. She did not walk until three years. "
+    text += "No convulsions with fever."
     assert found(index, text) == [
         ("seizure", "HP:0001250", True),
         ("Hb 6.2 g/dl", "HP:0001903", False),
