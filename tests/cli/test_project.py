@@ -241,3 +241,17 @@ def test_forms_are_listed_and_split(run: Run, file: Path, tmp_path: Path) -> Non
     assert run("project", "split", file).stdout.count("\n") == 1
     unknown = run("project", "split", file, "99")
     assert (unknown.exit_code, "no term number 99" in unknown.stderr) == (2, True)
+
+
+def test_concepts_of_the_project(run: Run, file: Path) -> None:
+    given = ["--parent", "X:1", "--synonym", "broken heart", "--definition", "Grief of the heart."]
+    added = run("project", "concept", "add", file, "--name", "Takotsubo", *given)
+    assert (added.exit_code, added.stdout) == (0, "LOCAL:0000001\n"), added.stderr
+    listed = run("project", "concepts", file).stdout.splitlines()
+    assert listed[1] == "LOCAL:0000001\tTakotsubo\tX:1\tbroken heart\tGrief of the heart."
+    robot = run("project", "concepts", file, "--template", "robot").stdout.splitlines()
+    assert robot[1].split("\t")[2] == "SC % SPLIT=|"
+    assert "X:1 (myocardial infarction)" in run("project", "concepts", file, "--template", "issue").stdout
+    wrong = run("project", "concept", "add", file, "--name", "heart attack")
+    assert wrong.exit_code != 0
+    assert "X:1 of the vocabulary has the name" in wrong.stderr + str(wrong.exception)

@@ -270,3 +270,21 @@ def test_forms_and_parts_over_http(api: TestClient) -> None:
     assert api.post("/projects/a/split", json={"term": 2}).json() == {"terms": [2]}
     assert api.get("/projects/a/terms").json()["total"] == 3
     assert api.post("/projects/a/split", json={"term": 77}).status_code == 404
+
+
+def test_a_concept_of_the_project_is_added_and_decided(api: TestClient) -> None:
+    make(api)
+    new = {"name": "Broken heart", "parents": ["T:2"], "synonyms": ["heart, broken"], "reviewer": "Ann"}
+    added = api.post("/projects/a/concepts", json=new)
+    assert added.status_code == 201
+    assert added.json()["id"] == "LOCAL:0000001"
+    assert api.get("/projects/a/concepts").json() == {"concepts": [added.json()]}
+    made = decided(api, HEART, "concept", "LOCAL:0000001").json()["decision"]
+    assert made["targets"][0]["name"] == "Broken heart"
+    assert decided(api, SEIZURE, "concept", "LOCAL:0000002").status_code == 422
+    again = api.post("/projects/a/concepts", json=new)
+    assert (again.status_code, "already" in again.text) == (400, True)
+    asked = api.get("/projects/a/concept-requests", params={"template": "issue"})
+    assert asked.headers["content-type"].startswith("text/plain")
+    assert "**Parent:** T:2 (Heart disease)" in asked.text
+    assert api.get("/projects/a/concept-requests", params={"template": "robot"}).text.startswith("ID\tLabel")

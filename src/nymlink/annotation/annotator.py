@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from nymlink.annotation.annotator_settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
 from nymlink.annotation.detectors import DetectedFinder, open_detector
 from nymlink.annotation.finders import DictionaryFinder, Finder, FuzzyFinder
+from nymlink.annotation.findings import FindingFinder
 from nymlink.annotation.matcher import open_matcher
 from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Document
@@ -124,18 +125,25 @@ class Annotator:
                 settings.min_confidence,
             )
         matcher = open_matcher(self.index, language=settings.language, progress=progress)
-        if restriction:
-            matcher = matcher.restricted(restriction.names(self.index.vocabulary))
+        allowed = restriction.names(self.index.vocabulary) if restriction else None
+        if allowed is not None:
+            matcher = matcher.restricted(allowed)
         dictionary = DictionaryFinder(matcher, settings.min_confidence, settings.overlaps)
-        if not settings.fuzzy:
-            return dictionary
+        finder: Finder = dictionary if not settings.fuzzy else self._fuzzy(dictionary)
+        if not settings.findings or settings.language != "en":
+            return finder
+        vocabulary = self.index.vocabulary
+        return FindingFinder(finder, vocabulary, allowed=allowed, min_confidence=settings.min_confidence)
+
+    def _fuzzy(self, dictionary: DictionaryFinder) -> FuzzyFinder:
+        settings = self.settings
         if self.index.calibration is None:
             raise InputError(
                 "the index is not calibrated, so that nothing says how sure the link of a phrase is: leave "
                 "out fuzzy, or run `nymlink calibrate` on the index"
             )
         linked = DetectedFinder(
-            Linker(self.index, language=settings.language, guesses=False, restriction=restriction),
+            Linker(self.index, language=settings.language, guesses=False, restriction=settings.restriction),
             None,
             settings.fuzzy_confidence,
         )

@@ -52,6 +52,7 @@ class AnnotatorSettings:
     Attributes:
         min_confidence: smallest confidence of a mention.
         overlaps: whether mentions may overlap. If not, those with the most words are kept.
+        findings: whether to find what an English text tells in numbers or plain words ("Hb 6.2 g/dl").
         fuzzy: whether phrases that are not names are also linked, by the searches of the index.
         fuzzy_confidence: smallest confidence of such a phrase.
         restriction: conditions on the names to find.
@@ -72,6 +73,7 @@ class AnnotatorSettings:
 
     min_confidence: float = MIN_CONFIDENCE
     overlaps: bool = False
+    findings: bool = True
     fuzzy: bool = False
     fuzzy_confidence: float = MIN_FUZZY_CONFIDENCE
     restriction: Restriction = field(default_factory=Restriction)

@@ -17,11 +17,12 @@ MESSAGES: Final = "Messages"
 
 GROUPS: Final = {
     "Input": """--file --column --name --id --text --corpus --input-format --offsets --map-column --separator
-        --context --vocab --pairs --translations --type --language --languages --default-language --encoding
+        --context --parent --synonym --definition --vocab --pairs --translations --type --language --languages
+        --default-language --encoding
         --delimiter --mappings --old --new --with --concept-table --wikidata""",
-    "Index and model": "--index --encoder --base --recipe --rerank",
+    "Index and model": "--index --encoder --base --recipe --rerank --judge",
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
-        --list --limit --dry-run --counts""",
+        --template --list --limit --dry-run --counts""",
     RESTRICTION: "--branch --exclude --types",
     "What is kept": """--kind --semantic-type --source --sab --tty --suppressed --strict --strict-ids --prefix
         --across-languages --without --by-name --drop-unknown --guesses --above --held-out --cap

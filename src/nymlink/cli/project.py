@@ -57,6 +57,8 @@ project = LazyCommands(
         "reviewers": "nymlink.cli.project_decisions:reviewers",
         "split": "nymlink.cli.project_decisions:split",
         "report": "nymlink.cli.project_decisions:report",
+        "concept": "nymlink.cli.project_decisions:concept",
+        "concepts": "nymlink.cli.project_decisions:concepts",
     },
 )
 

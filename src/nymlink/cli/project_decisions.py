@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from nymlink.cli.common import require_files
+from nymlink.cli.lazy import Commands
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.cli.project import (
     echo_reviewers,
@@ -24,6 +25,7 @@ from nymlink.cli.project import (
 from nymlink.core.files import open_buffered
 from nymlink.core.terminal import escape_controls, tell
 from nymlink.linking.writers.link_files import format_of, standard_output
+from nymlink.project import own_concepts
 from nymlink.project.acceptance import accept as accept_terms
 from nymlink.project.export import export_formats, export_project
 from nymlink.project.forms import list_forms, split_forms
@@ -291,3 +293,74 @@ def _echo(report: Mapping[str, Any]) -> None:
         else:
             said = f"as before, as nothing better was found; {measure} {proof['before']:.3f} on terms left out"
         click.echo(f"{what}: {said}")
+
+
+@click.group(cls=Commands)
+def concept() -> None:
+    """Concepts of a project's own, for terms whose meaning the vocabulary lacks."""
+
+
+@concept.command("add")
+@project_argument
+@click.option("--name", required=True, help="Preferred name.")
+@click.option("--parent", "parents", multiple=True, metavar="ID", help="Broader concept. Repeatable.")
+@click.option("--synonym", "synonyms", multiple=True, metavar="NAME", help="Other name. Repeatable.")
+@click.option("--definition", default="", help="What it is, in a sentence.")
+@reviewer_option("Who adds it.")
+@index_option("Where the index of the project is now, if it was moved.")
+def add_concept(
+    file: Path,
+    name: str,
+    parents: tuple[str, ...],
+    synonyms: tuple[str, ...],
+    definition: str,
+    reviewer: str,
+    index: Path | None,
+) -> None:
+    """Add a concept to the project FILE, and print its id.
+
+    Terms that are linked later have it as a candidate. It is kept when the vocabulary has another release.
+
+    \b
+    nymlink project concept add review.nymlink --name "Blue nail beds" --parent HP:0001597
+    """
+    with Project(file) as project:
+        added = own_concepts.add_concept(
+            project,
+            index_of(project, index).vocabulary,
+            name,
+            parents=parents,
+            synonyms=synonyms,
+            definition=definition,
+            reviewer=reviewer,
+        )
+    click.echo(added.id)
+
+
+@click.command(cls=GroupedCommand)
+@project_argument
+@click.option(
+    "--template",
+    type=click.Choice(own_concepts.TEMPLATES),
+    help="robot: a template of ROBOT; issue: texts for the tracker of the ontology. Without it, a table.",
+)
+def concepts(file: Path, template: str | None) -> None:
+    """Write the concepts that were added to the project FILE.
+
+    \b
+    nymlink project concepts review.nymlink --template robot
+    nymlink project concepts review.nymlink --template issue
+    """
+    with Project(file, writes=False) as project:
+        if template is None:
+            click.echo("id\tname\tparents\tsynonyms\tdefinition")
+            for each in own_concepts.own_concepts(project):
+                lists = ("|".join(each.parents), "|".join(each.synonyms))
+                click.echo(tab_line([each.id, each.name, *lists, each.definition]))
+            return
+        try:
+            vocabulary = index_of(project).vocabulary
+        except ReadOnlyError:
+            # Parents are then written without their names.
+            vocabulary = None
+        click.echo(own_concepts.request_text(project, vocabulary, template), nl=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,17 +14,15 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from nymlink.corpus.documents import Corpus, Mention
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.outcomes import GoldResolver, Outcome, accuracy, as_array
 from nymlink.index.index import Index
+from nymlink.linking.context import sentence
 from nymlink.vocabulary.columns import normalise_all
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _NAMES: Final = 10
 """Largest number of names of a concept that are shown."""
-
-_BREAK: Final = re.compile(r"(?<=[.!?])\s+(?=[^\sa-z])|\n+")
-"""Matches breaks between sentences, in nearly all cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +116,6 @@ def _matching_names(vocabulary: Vocabulary, rows: Sequence[int]) -> str:
         start, end = vocabulary.columns.name_offsets[row : row + 2].tolist()
         shown += list(dict.fromkeys(names.slice(start, end - start).to_pylist()))[:_NAMES]
     return "; ".join(shown)
-
-
-def sentence(text: str, mention: Mention) -> str:
-    """Return the sentence around a mention on one line. If the offsets are unknown, return the whole text."""
-    start, end = (0, len(text)) if mention.start is None or mention.end is None else (mention.start, mention.end)
-    breaks = [match.span() for match in _BREAK.finditer(text)]
-    left = max((after for _, after in breaks if after <= start), default=0)
-    right = min((before for before, _ in breaks if before >= end), default=len(text))
-    return " ".join(text[left:right].split())
 
 
 def _why(vocabulary: Vocabulary, outcome: Outcome) -> str:

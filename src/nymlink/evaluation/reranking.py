@@ -13,10 +13,11 @@ import numpy.typing as npt
 from nymlink.core.errors import InputError
 from nymlink.core.terminal import track
 from nymlink.corpus.documents import Corpus, Mention
-from nymlink.evaluation.breakdown import concept_label, sentence
+from nymlink.evaluation.breakdown import concept_label
 from nymlink.evaluation.outcomes import GoldResolver, Rank, accuracy, as_array, first_rank, worst_rank
 from nymlink.evaluation.significance import McNemar, mcnemar
 from nymlink.index.index import Index
+from nymlink.linking.context import sentence
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker

@@ -282,3 +282,16 @@ def _phrases(words: Sequence[str]) -> list[_Found]:
             kept += (phrase for phrase in together if phrase.last == last)
             reached = last
     return kept
+
+
+_BREAK: Final = re.compile(r"(?<=[.!?])\s+(?=[^\sa-z])|\n+")
+"""Matches breaks between sentences, in nearly all cases."""
+
+
+def sentence(text: str, mention: Mention) -> str:
+    """Return the sentence around a mention on one line. If the offsets are unknown, return the whole text."""
+    start, end = (0, len(text)) if mention.start is None or mention.end is None else (mention.start, mention.end)
+    breaks = [match.span() for match in _BREAK.finditer(text)]
+    left = max((after for _, after in breaks if after <= start), default=0)
+    right = min((before for before, _ in breaks if before >= end), default=len(text))
+    return " ".join(text[left:right].split())

@@ -9,6 +9,7 @@ from typing import Final, Protocol, TypedDict
 
 from nymlink.corpus.documents import Document
 from nymlink.linking.candidates import WRITING
+from nymlink.linking.judge import Judge
 from nymlink.linking.link import Candidate, Link
 from nymlink.rank.ranker import Reason
 from nymlink.text.prepare import Composites
@@ -89,6 +90,7 @@ class LinkerSettings(TypedDict, total=False):
 
     top_k: int
     rerank: Reranking | None
+    judge: Judge | None
     target_precision: float | None
     spelling: Mapping[str, str] | None
     guesses: bool

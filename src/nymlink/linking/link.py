@@ -196,7 +196,8 @@ class Link:
             is one part. Empty for any other mention.
         document_id: id of the mention's document, if it has one.
         confidence: probability that the first candidate is correct, 0 to 1; for a composite mention, that those of
-            all parts are: the product of their confidences. ``None`` if the index is not calibrated.
+            all parts are: the product of their confidences. ``None`` if the index is not calibrated, or if a
+            re-ranker or a judge put another candidate first.
         nil: whether the mention is taken to mean none of the concepts: there is no candidate, or the confidence is
             below the threshold. For a composite mention, whether this holds for a part or for the whole.
         guessed: whether a word of the query is a guess for a misspelt word.
@@ -214,6 +215,8 @@ class Link:
             that it denies.
         review: decision of a person; ``None`` if nobody has decided.
         drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
+        judged: what a judge decided, or why it did not (:class:`nymlink.linking.judge.Judge`); ``None`` if it was
+            not asked.
 
     Example:
         >>> from nymlink import Linker
@@ -239,6 +242,7 @@ class Link:
     context: Context | None = None
     review: Review | None = None
     drug: Drug | None = None
+    judged: str | None = None
 
     def __str__(self) -> str:
         """Write the mention, its meaning, the confidence and the notes on one line."""
@@ -267,6 +271,7 @@ class Link:
             "settled by other names in the document" if self.settled else "",
             self.nothing or "",
             str(self.drug or "") or (f"without {', '.join(map(repr, self.left_out))}" if self.left_out else ""),
+            self.judged or "",
             *(
                 ()
                 if self.context is None

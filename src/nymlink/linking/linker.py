@@ -16,6 +16,7 @@ from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.explanation import Explanation, LinkChoices, LinkerSettings, Reranking
 from nymlink.linking.inputs import UnknownScripts, as_document, checked, is_missing
+from nymlink.linking.judge import Judge
 from nymlink.linking.link import Link
 from nymlink.linking.links import Links
 from nymlink.linking.pipeline import Pipeline
@@ -46,6 +47,7 @@ class Linker:
             without text, keeps its order.
         target_precision: share of links that must be correct, 0 to 1. Mentions whose confidence is too low for it,
             by the calibration of the index, are NIL. ``None``: only mentions without any candidate are NIL.
+        judge: asks a chat model about doubtful links, after everything else.
         spelling: misspelt word → correct word, applied to whole words of a mention that is no name as it stands;
             ``None`` for the table of its language.
         guesses: whether to guess the correct form of misspelt words that the table lacks.
@@ -83,6 +85,7 @@ class Linker:
         *,
         top_k: int = 1,
         rerank: Reranking | None = None,
+        judge: Judge | None = None,
         target_precision: float | None = None,
         spelling: Mapping[str, str] | None = None,
         guesses: bool = True,
@@ -102,7 +105,10 @@ class Linker:
         self.index = index
         self.top_k = _checked_top_k(top_k)
         self.reranker = rerank
+        self.judge = judge
         self.target_precision = target_precision
+        if judge is not None and index.calibration is None:
+            raise InputError("a judge is asked about links of low confidence: run `nymlink calibrate` first")
         calibrated = index.calibration is not None or target_precision is not None
         calibration = Calibration.of(index) if calibrated else None
         threshold = 0.0
@@ -291,10 +297,13 @@ class Linker:
             found = pipeline.search(group, depth)
             for parts in (parts for mentions in found.queries for parts in mentions):
                 unknown.add([query.text for query in parts], self.index)
-            for document, links in zip(group, found.links(), strict=True):
-                if self.reranker is not None:
-                    links = [cut(link, most) for link in self.reranker.rerank(document, links)]
-                yield links
+            linked = found.links()
+            if self.reranker is not None:
+                linked = map(self.reranker.rerank, group, linked)
+            if self.judge is not None:
+                linked = iter(self.judge.judge(group, list(linked), self.index.vocabulary))
+            for links in linked:
+                yield [cut(link, most) for link in links]
         unknown.warn(stacklevel=stacklevel)
 
     def explain(self, mention: str | Mention | Document, *, language: str | None = None) -> Explanation:
@@ -334,8 +343,9 @@ class Linker:
         return replace(self.pipeline, **changes) if changes else self.pipeline
 
     def _depth(self, top_k: int) -> int:
-        """Return the number of candidates to search for; a re-ranker may need more than ``top_k``."""
-        wanted = top_k if self.reranker is None else max(top_k, self.reranker.candidates)
+        """Return the number of candidates to search for; later steps may need more than ``top_k``."""
+        steps = (step for step in (self.reranker, self.judge) if step is not None)
+        wanted = max(top_k, *(step.candidates for step in steps), 1)
         return min(wanted, max(len(self.index.vocabulary), 1))
 
 

@@ -15,6 +15,7 @@ from nymlink.core.prefixes import Prefixes
 from nymlink.core.problems import Problems
 from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision, decide_forms
 from nymlink.project.forms import split_different
+from nymlink.project.own_concepts import concepts_in
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, ProjectError, Target, essence
 from nymlink.project.stated_decisions import (
@@ -163,6 +164,7 @@ def apply_decisions(
     terms: dict[str, list[int]] = {}
     for id_, text in connection.execute("SELECT id, text FROM term"):
         terms.setdefault(text, []).append(id_)
+    own = {each.id for each in concepts_in(connection)}
     counts = {"stated": 0, "new": 0, "unknown_terms": 0}
     unknown: dict[str, None] = {}
     seen: dict[tuple[int, str], str] = {}
@@ -174,7 +176,9 @@ def apply_decisions(
         if text not in terms:
             counts["unknown_terms"] += 1
             continue
-        targets = tuple(_known(target, vocabulary, unknown) for target in each.targets)
+        targets = tuple(
+            target if target.concept_id in own else _known(target, vocabulary, unknown) for target in each.targets
+        )
         comment = each.comment.encode("utf-8", "replace").decode()
         try:
             who = checked_reviewer(each.reviewer or reviewer or _NOBODY)

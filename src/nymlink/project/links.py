@@ -15,6 +15,7 @@ from nymlink.corpus.documents import Mention
 from nymlink.linking.cells import DENIED
 from nymlink.linking.link import Candidate, Context, Link
 from nymlink.linking.writers.sssom import targets_of
+from nymlink.project.own_concepts import with_own_concepts
 from nymlink.project.project import Project
 from nymlink.project.rebase import note_better
 from nymlink.project.rows import ProjectError, Target, stored
@@ -262,7 +263,7 @@ def link_waiting(
     stop: Event | None = None,
     report: Callable[[int, float], None] = lambda *_: None,
 ) -> None:
-    """Link all waiting terms, the most frequent first.
+    """Link all waiting terms, the most frequent first. Concepts of the project's own are candidates, too.
 
     Args:
         project: project opened for writing.
@@ -273,6 +274,7 @@ def link_waiting(
     Raises:
         ReadOnlyError, NotSavedError: links cannot be saved; earlier links are saved.
     """
+    link = with_own_concepts(project, link)
     started, done = monotonic(), 0
     while (stop is None or not stop.is_set()) and (portion := waiting_terms(project, _TOGETHER)):
         terms = [term for term, _ in portion]

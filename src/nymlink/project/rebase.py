@@ -11,6 +11,7 @@ from typing import Any, Literal
 from nymlink.linking.link import Link
 from nymlink.project.decisions import append
 from nymlink.project.index_reference import IndexReference
+from nymlink.project.own_concepts import own_concepts
 from nymlink.project.project import Project
 from nymlink.project.rows import CHANGES, Decision, Target, Verdict, stored
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -35,8 +36,8 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
 
     A concept with exactly one replacement is replaced. A term is flagged if its concept is gone, or is obsolete
     with several or no replacements. Both are new entries of the log (origin ``"release"``) in the name of the
-    reviewer of the decision. Changes are kept until a term is decided again. Better candidates are known after
-    linking: :func:`note_better`.
+    reviewer of the decision. Concepts of the project's own stay as they are. Changes are kept until a term is
+    decided again. Better candidates are known after linking: :func:`note_better`.
 
     Args:
         project: project opened for writing.
@@ -49,6 +50,7 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
     Raises:
         ReadOnlyError, NotSavedError: it cannot be saved; nothing is changed.
     """
+    own = frozenset(each.id for each in own_concepts(project))
     with project.writing() as connection:
         before = stored(connection.execute("SELECT value FROM property WHERE name = 'index'").fetchone()[0])
         connection.execute("DELETE FROM release_change")
@@ -57,7 +59,7 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
             "WHERE decision.targets != '[]' ORDER BY decision.id"
         ).fetchall()
         for row in rows:
-            _apply(connection, Decision.of(row), vocabulary)
+            _apply(connection, Decision.of(row), vocabulary, own)
         # Keep the links: new candidates are compared with the earlier ones.
         connection.execute("UPDATE term SET state = 'waiting'")
         _drop_proposals(connection, vocabulary)
@@ -120,9 +122,9 @@ def note_better(connection: sqlite3.Connection, term: int, before: Link | None, 
     _note(connection, term, _Change("better", target, (found,)))
 
 
-def _apply(connection: sqlite3.Connection, decided: Decision, vocabulary: Vocabulary) -> None:
+def _apply(connection: sqlite3.Connection, decided: Decision, vocabulary: Vocabulary, own: frozenset[str]) -> None:
     """Apply a decision: note the changes, and append the new decision if it differs."""
-    changes = [_change(target, vocabulary) for target in decided.targets]
+    changes = [None if target.concept_id in own else _change(target, vocabulary) for target in decided.targets]
     for change in changes:
         if change is not None:
             _note(connection, decided.term, change)

@@ -464,3 +464,21 @@ class NextTerms(TypedDict):
     target: float
     stop: Annotated[bool, Field(description="Whether the lower end of the interval has reached the target.")]
     decided: int
+
+
+class OwnConceptAnswer(TypedDict):
+    """A concept that was added to a project."""
+
+    id: str
+    name: str
+    parents: list[str]
+    synonyms: list[str]
+    definition: str
+    reviewer: str
+    at: int
+
+
+class OwnConceptsAnswer(TypedDict):
+    """The concepts that were added to a project."""
+
+    concepts: list[OwnConceptAnswer]

@@ -43,6 +43,7 @@ from nymlink.encode.batches import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.linking.inputs import UnknownScripts, as_document
+from nymlink.linking.judge import Judge, JudgeSettings
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.processes import link_in_processes
@@ -122,6 +123,14 @@ _CANDIDATES: Final = 10_000
     "`cross-encoder`, fitted with `nymlink rerank fit`. With --corpus or --context.",
 )
 @click.option(
+    "--judge",
+    "judge_at",
+    metavar="URL",
+    help="Ask a chat model at this address (OpenAI's form, for example http://localhost:8080) about links of low "
+    "confidence. Or a TOML file with a table [judge]: url, model, below, most_requests, seconds, file. nymlink "
+    "reads a key from $NYMLINK_JUDGE_KEY.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -157,6 +166,7 @@ def link(
     language: str | None,
     composites: Composites,
     rerank: Path | None,
+    judge_at: str | None,
     output: Path | None,
     format: str | None,
     processes: int,
@@ -243,6 +253,9 @@ def link(
         require_files([output], [*read, *indexes, rerank])
     if rerank is not None and len(indexes) > 1:
         raise click.UsageError("--rerank goes with one --index: what it puts first has no confidence to compare")
+    if judge_at is not None and len(indexes) > 1:
+        raise click.UsageError("--judge goes with one --index: what it puts first has no confidence to compare")
+    judge = None if judge_at is None else Judge(JudgeSettings.of(judge_at))
     if len(indexes) > 1 and format in _OF_ONE_VOCABULARY:
         raise click.UsageError(f"--format {format} describes one vocabulary: give one --index")
     opened = [Index.load(each) for each in indexes] or [default_index(progress=True)]
@@ -257,6 +270,7 @@ def link(
                 each,
                 top_k=top_k,
                 rerank=reranker,
+                judge=judge,
                 language=language,
                 target_precision=target_precision,
                 composites=composites,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
@@ -12,6 +13,7 @@ from nymlink.project.acceptance import accept
 from nymlink.project.decisions import decide, undo
 from nymlink.project.forms import split_forms
 from nymlink.project.lessons import names_given
+from nymlink.project.own_concepts import add_concept, own_concepts, request_text
 from nymlink.project.priorities import TARGET, prioritise
 from nymlink.project.reviewers import is_hidden
 from nymlink.project.rows import RELATIONS, Target, Verdict
@@ -24,6 +26,8 @@ from nymlink.serve.project_answers import (
     ConceptTermsAnswer,
     DecisionAnswer,
     NextTerms,
+    OwnConceptAnswer,
+    OwnConceptsAnswer,
     SplitAnswer,
     TermAnswer,
     TermsAnswer,
@@ -32,7 +36,7 @@ from nymlink.serve.project_answers import (
 from nymlink.serve.routes.parts import SAME_SITE, Fields, json_answer
 from nymlink.serve.routes.projects import LARGEST, Number, OpenProject, Viewer
 from nymlink.serve.served import ServedIndex
-from nymlink.serve.served_projects import describe_candidate
+from nymlink.serve.served_projects import ServedProject, describe_candidate
 
 router: Final = APIRouter(
     prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)
@@ -68,6 +72,16 @@ class NewDecision(Fields):
     verdict: Verdict
     targets: list[GivenTarget] = Field([], max_length=100, fail_fast=True)
     comment: str = Field("", max_length=10_000)
+
+
+class NewConcept(Fields):
+    """A concept for a project."""
+
+    name: str = Field(description="Preferred name.", max_length=1000)
+    parents: list[Short] = Field([], description="Ids of broader concepts.", max_length=100, fail_fast=True)
+    synonyms: list[Annotated[str, Field(max_length=1000)]] = Field([], max_length=100, fail_fast=True)
+    definition: str = Field("", max_length=1000)
+    reviewer: str = Field("", max_length=200)
 
 
 class WhichTerms(Fields):
@@ -201,6 +215,52 @@ def search(
     return json_answer({"results": list(results.values())[:limit]})
 
 
+@router.get(
+    "/concepts",
+    summary="List the project's own concepts",
+    operation_id="list_own_concepts",
+    response_model=OwnConceptsAnswer,
+)
+def get_concepts(opened: OpenProject) -> Response:
+    """Answer with the concepts that were added to the project."""
+    return json_answer({"concepts": [each.to_dict() for each in own_concepts(opened.project)]})
+
+
+@router.post(
+    "/concepts",
+    summary="Add a concept to the project",
+    operation_id="add_own_concept",
+    status_code=201,
+    response_model=OwnConceptAnswer,
+)
+def post_concept(opened: OpenProject, new: NewConcept) -> Response:
+    """Add a concept for terms whose meaning the vocabulary lacks; it is a candidate of terms linked later."""
+    served = opened.require_index()
+    added = add_concept(
+        opened.project,
+        served.vocabulary,
+        new.name,
+        parents=new.parents,
+        synonyms=new.synonyms,
+        definition=new.definition,
+        reviewer=new.reviewer,
+    )
+    return json_answer(added.to_dict(), status=201)
+
+
+@router.get(
+    "/concept-requests",
+    summary="Write requests for the project's own concepts",
+    operation_id="request_concepts",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def concept_requests(opened: OpenProject, template: Literal["robot", "issue"] = "issue") -> Response:
+    """Answer with a template of ROBOT, or with the texts of issues for the tracker of the ontology."""
+    vocabulary = None if opened.served is None else opened.served.vocabulary
+    return Response(request_text(opened.project, vocabulary, template), media_type="text/plain; charset=utf-8")
+
+
 @router.post("/decisions", summary="Decide a term", operation_id="decide", response_model=DecisionAnswer)
 def post_decision(opened: OpenProject, new: NewDecision) -> Response:
     """Save a decision; 409 if the reviewer decided the term since, with the newer decision as `present`."""
@@ -210,7 +270,7 @@ def post_decision(opened: OpenProject, new: NewDecision) -> Response:
         reviewer=new.reviewer,
         term=new.term,
         verdict=new.verdict,
-        targets=[_target(served, target) for target in new.targets],
+        targets=_targets(opened, served, new.targets),
         comment=new.comment.encode("utf-8", "replace").decode(),
         expects=new.expects,
     )
@@ -259,10 +319,15 @@ def post_assign(opened: OpenProject, what: Assignment) -> Response:
     return json_answer({"assigned": assign(opened.project, reviewer=what.reviewer, terms=terms, share=what.share)})
 
 
-def _target(served: ServedIndex, given: GivenTarget) -> Target:
-    """Look up a concept; raise ``ProblemError`` for an unknown id."""
-    row = served.vocabulary.row(given.concept_id)
-    if row is None:
-        raise ProblemError(422, "unknown_concept", "no concept has this id", "look for it with /search")
-    name, part = served.vocabulary.preferred_name(row), given.part.encode("utf-8", "replace").decode()
-    return Target(given.concept_id, name, given.relation, part, given.denied)
+def _targets(opened: ServedProject, served: ServedIndex, given: Sequence[GivenTarget]) -> list[Target]:
+    """Look up concepts of the vocabulary or of the project; raise ``ProblemError`` for an unknown id."""
+    own = {each.id: each.name for each in own_concepts(opened.project)}
+    targets = []
+    for each in given:
+        row = served.vocabulary.row(each.concept_id)
+        name = own.get(each.concept_id) if row is None else served.vocabulary.preferred_name(row)
+        if name is None:
+            raise ProblemError(422, "unknown_concept", "no concept has this id", "look for it with /search")
+        part = each.part.encode("utf-8", "replace").decode()
+        targets.append(Target(each.concept_id, name, each.relation, part, each.denied))
+    return targets
