@@ -114,8 +114,8 @@ def add_table(
                 name=read.name,
                 file=file,
             )
-        if sheet.format == "sssom" and vocabulary is not None:
-            store_proposals(connection, sssom_proposals(sheet), vocabulary)
+        if read.format == "sssom" and vocabulary is not None:
+            store_proposals(connection, sssom_proposals(read), vocabulary)
     return {
         "file": file,
         "rows": len(read.rows),
