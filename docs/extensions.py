@@ -17,6 +17,7 @@ PAGES: Final = {
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "changes.md": ROOT / "CHANGELOG.md",
     "reference/model_card.md": ROOT / "src" / "nymlink" / "models" / "nymlink-mini" / "README.md",
+    "reference/nano_card.md": ROOT / "src" / "nymlink" / "models" / "nymlink-nano" / "README.md",
 }
 """Pages of the site that live elsewhere in the repository."""
 

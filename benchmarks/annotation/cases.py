@@ -3,8 +3,8 @@
     python benchmarks/annotation/cases.py [--part mending] [--misses] [--json benchmarks/results/cases.json]
 
 ``clinical_data/cases.tsv`` has 60 invented patients, written for nymlink, with the HPO terms of their findings;
-``/`` joins terms of which one suffices. A document has the concepts of its links, without those that are denied or of
-relatives. Rules were mended on the part ``mending``; misses of the part ``unseen`` are never shown.
+``/`` joins terms of which one suffices. A document has the concepts of its links, without those that are denied or
+of relatives. Rules were mended on the part ``mending``; misses of the part ``unseen`` are never shown.
 """
 
 from __future__ import annotations

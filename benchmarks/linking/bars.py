@@ -8,8 +8,8 @@ Rows: NCBI disease and BC5CDR disease with the bare dictionary (MEDIC), with tra
 borrowed names (enriched: ``nymlink vocab enrich`` wrote it); AskAPatient, ten folds, with its own labels as
 dictionary, and nothing learnt from it, bare, enriched by what refers to its SNOMED CT ids in a merged vocabulary
 (``nymlink vocab merge`` wrote it), and by what is called the same there, too; MedMentions, the mentions whose CUI
-the merged vocabulary reaches; MedMentions mapped to MONDO; GSC+ to HPO. Several encoders are seeds of one recipe:
-mean and standard deviation are over them and over folds.
+the merged vocabulary reaches; MedMentions mapped to MONDO; GSC+ to HPO. Encoders with one name are seeds of one
+recipe: mean and standard deviation are over them and over folds.
 
 An encoder that comes with a ranker is measured with it and without. OWN is the folder of ``ranked_encoders.py
 --untrained``, which has all-MiniLM-L6-v2 as it is in int8, and a ranker that was learned for it.
@@ -265,9 +265,8 @@ def main() -> None:
     if arguments.untrained:
         encoder = str(arguments.untrained / UNTRAINED)
         contenders[UNTRAINED] = [(encoder, str(ranker_of(arguments.untrained, encoder)))]
-    if arguments.encoder:
-        names = sorted({Path(encoder).name for encoder in arguments.encoder})
-        contenders[" + ".join(names)] = [(encoder, None) for encoder in arguments.encoder]
+    for encoder in arguments.encoder:
+        contenders[Path(encoder).name] = [*contenders.get(Path(encoder).name, ()), (encoder, None)]
     lines, result = [], {}
     for name, task in bars(**which).items():
         if not any(part in name for part in arguments.only):
