@@ -252,8 +252,8 @@ def fit(index: Path, corpus: AnnotatedCorpus, fusion: str | None) -> None:
 
     Do this after a change of the encoder, or if your mentions differ much from names; otherwise the default
     weights are as good. New weights remove the ranker and the calibration. CORPUS holds training or development
-    mentions, never those of a final evaluation. nymlink stores the weights with the highest Acc@1 (by name, as
-    published) in the index.
+    mentions, never those of a final evaluation. The index keeps the weights with the highest Acc@1 (by name, as
+    published).
 
     \b
     nymlink index fit medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
