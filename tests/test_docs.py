@@ -31,6 +31,7 @@ GENERATED = (
     "http.md",
     "sources.md",
     "model_card.md",
+    "nano_card.md",
     "contributing.md",
     "changes.md",
 )
@@ -136,7 +137,7 @@ def test_every_command_and_option_is_on_a_page_of_the_reference() -> None:
 
 def test_the_routes_of_the_server_are_on_a_page_of_the_reference() -> None:
     page = generated.http()
-    for route in ("POST /link", "POST /annotate", "GET /search", "GET /health", "POST /projects/{name}/decisions"):
+    for route in ("POST /v1/link", "POST /v1/annotate", "GET /v1/search", "POST /v1/projects/{name}/decisions"):
         assert f"| `{route}` |" in page
 
 

@@ -52,7 +52,7 @@ def test_it_is_a_path_not_a_copy(folder: Path) -> None:
 def test_all_its_settings_go_with_it(folder: Path) -> None:
     given = {"top_k": 3, "spelling": {"hart": "heart"}, "composites": "always", "target_precision": 0.4}
     given |= {"guesses": False, "language": "en", "restriction": Restriction(exclude=("MI",))}
-    known = inspect.signature(Linker).parameters.keys() - {"index", "rerank"}
+    known = inspect.signature(Linker).parameters.keys() - {"index", "rerank", "judge"}
     assert given.keys() == known, "a setting that is new here must be handed on too"
     linker = Linker(Index.load(folder), **given)  # type: ignore[arg-type]
     assert again(linker).link(MENTIONS) == linker.link(MENTIONS)

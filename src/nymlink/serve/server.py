@@ -127,8 +127,9 @@ def _signals_are_heard(reload: Callable[[], None]) -> Iterator[None]:
         yield
         return
     actions: dict[int, Callable[[], object]] = {signal.SIGINT: lambda: None, signal.SIGTERM: lambda: None}
-    if hasattr(signal, "SIGHUP"):
-        actions[signal.SIGHUP] = reload
+    # Windows has no such signal.
+    if (hang_up := getattr(signal, "SIGHUP", None)) is not None:
+        actions[hang_up] = reload
     before = {number: signal.signal(number, lambda *_, act=act: act()) for number, act in actions.items()}
     try:
         yield

@@ -238,8 +238,9 @@ def link(
             "--target-precision goes by the confidence in the first candidate of the index, which --rerank may "
             "change: give one of them"
         )
-    if rerank is not None and processes > 1:
-        raise click.UsageError("--rerank works in one process: leave --processes out")
+    for name, given in (("--rerank", rerank), ("--judge", judge_at)):
+        if given is not None and processes > 1:
+            raise click.UsageError(f"{name} works in one process: leave --processes out")
     if output == STANDARD_STREAM:
         output = None
     if format is None and output is not None:
