@@ -77,9 +77,9 @@ def test_arguments_that_make_no_sense_are_refused(run: Run, built: Path, table: 
 @pytest.mark.slow
 def test_a_driver_that_is_killed_leaves_no_worker_behind_and_goes_on(run: Run, tmp_path: Path) -> None:
     names, output = tmp_path / "names.jsonl", tmp_path / "out"
-    names.write_bytes(files.jsonl([(str(number), f"heart attack {number} of {number}") for number in range(4000)]))
+    names.write_bytes(files.jsonl([(str(number), f"heart attack {number} of {number}") for number in range(2000)]))
     command = [sys.executable, "-m", "nymlink", "bulk", "encode", str(names), "--column", "text"]
-    command += ["--workers", "1", "--shard-rows", "500", "-o", str(output)]
+    command += ["--workers", "1", "--shard-rows", "250", "-o", str(output)]
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     # A part counts when the journal has it.
     journal = output / "done.jsonl"
@@ -93,10 +93,10 @@ def test_a_driver_that_is_killed_leaves_no_worker_behind_and_goes_on(run: Run, t
     _, alive = psutil.wait_procs(children, timeout=30)
     assert [child.name() for child in alive] == []
     assert not (output / "manifest.json").exists()
-    encode = ("bulk", "encode", names, "--column", "text", "--workers", 0, "--shard-rows", 500)
+    encode = ("bulk", "encode", names, "--column", "text", "--workers", 0, "--shard-rows", 250)
     done = run(*encode, "-o", output)
     assert done.exit_code == 0, done.output
-    assert "4,000 rows, 0 of them rejected: 4,000 names, 0 NIL" in done.stdout
+    assert "2,000 rows, 0 of them rejected: 2,000 names, 0 NIL" in done.stdout
     assert "of 8 shards were done before" in done.stdout
     assert run(*encode, "-o", tmp_path / "whole").exit_code == 0
     assert files.content(output) == files.content(tmp_path / "whole")

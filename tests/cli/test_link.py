@@ -314,7 +314,7 @@ def test_several_processes_write_the_bytes_of_one(run: Run, built: Path, tmp_pat
     assert run("index", "build", built / "vocab", "-o", tmp_path / "index").exit_code == 0
     names = ["heart attack", "hart atack", "short stature", "心筋梗塞", "", "of no heart attacks", "growth"]
     table = tmp_path / "table.csv"
-    lines = [f"{number},{names[number % 7]} {number % 3 or ''}" for number in range(2300)]
+    lines = [f"{number},{names[number % 7]} {number % 3 or ''}" for number in range(1100)]
     table.write_text("\n".join(["id,finding", *lines, "7,too,many"]) + "\n", encoding="utf-8")
     corpus = tmp_path / "corpus.txt"
     corpus.write_text(

@@ -127,7 +127,7 @@ def _engine(workers: int | None, address: str | None, gpus: float) -> Engine:
     if gpus:
         raise InputError("shares of a GPU are given out by Ray: give an address, too (local for this machine)")
     if workers is not None and workers < 0:
-        raise InputError(f"there must be no worker or more, not {workers}")
+        raise InputError(f"the number of workers is 0 or more, not {workers}")
     return InProcess() if workers == 0 else Processes(workers or usable_cores())
 
 
