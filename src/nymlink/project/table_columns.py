@@ -19,7 +19,9 @@ _LOOKED_AT: Final = 500
 """Rows checked for guessing columns."""
 _NUMBER: Final = re.compile(r"[\s\d.,:/+-]*")
 _ID: Final = re.compile(r"[A-Za-z_.]{0,20}[:_-]?[0-9][\w.:-]*|https?://\S+")
-_FREQUENCIES: Final = frozenset({"frequency", "freq", "count", "n", "occurrences", "sourcefrequency"})
+_FREQUENCIES: Final = frozenset(
+    {"frequency", "freq", "count", "n", "occurrences", "sourcefrequency", "anzahl", "häufigkeit"}
+)
 _COUNT: Final = re.compile(r"\s*[0-9]{1,12}\s*")
 _KNOWN: Final = {
     "usagi": {"mention": ["sourceName"], "code": ["sourceCode"], "frequency": ["sourceFrequency"]},
