@@ -113,10 +113,13 @@ def test_everything_is_reached_by_the_tab_key_and_seen_to_be(reviewed: str, revi
         "Accept the surest",
         'name="status"',
         'role="listbox"',
+        'id="search"',
+        "take",
+        "/concept/toy/",
         "Accept <kbd",
         "relation",
     )
-    wanted = (*wanted, "several", 'id="search"', 'id="comment"', "take", "/concept/toy/")
+    wanted = (*wanted, "several", 'id="comment"')
     places = [next(place for place, each in enumerate(order) if part in each) for part in wanted]
     assert places == sorted(places)
     # The focus does not leave a dialog, and comes back.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
@@ -197,7 +197,12 @@ def search(
     known = {id_ for id_, row in rows.items() if row is not None and (members is None or members[row])}
     found = served.search(q, limit, within=within)
     taught = [each for each in given if each["concept_id"] in known]
-    results = {each["concept_id"]: each for each in (*found[:1], *taught, *found)}
+    # A name of the vocabulary that has the text comes before a decided term that has it.
+    typed = q.strip().casefold()
+    sure = [each for each in found[:1] if each["matched"] is None or typed in each["matched"]["text"].casefold()]
+    results: dict[str, dict[str, Any]] = {}
+    for each in (*sure, *taught, *found):
+        results.setdefault(each["concept_id"], each)
     return json_answer({"results": list(results.values())[:limit]})
 
 

@@ -165,13 +165,16 @@ function rowContent(term, reviewer) {
   const said = Object.entries(others).filter(([, decision]) => decision.verdict !== "open");
   const differs = mine && mine.verdict !== "open" && said.some(([, decision]) => describeDecision(decision) !== describeDecision(mine));
   const decided = mine && mine.verdict !== "open";
+  // The confidence is that of the first candidate.
+  const other = decided && mine.targets[0]?.concept_id !== term.candidates[0]?.id;
+  const sure = term.state === "linked" && !term.nil && !other;
   const [sign, spoken] = (mine?.origin === "accept" ? TOGETHER : MARKS[mine?.verdict]) ?? [];
   return [
     sign ? element("span", { class: "mark", role: "img", "aria-label": spoken, title: spoken }, sign) : element("span", { class: "mark" }),
     element("span", { class: "text", dir: "auto", ...(term.language && { lang: term.language }) }, term.text),
     element("span", { class: "number times" }, term.frequency > 1 ? `× ${term.frequency.toLocaleString("en")}` : ""),
     element("span", { class: decided ? "best decided" : "best" }, decided ? describeDecision(mine) : best(term)),
-    element("span", { class: "number sure" }, term.state === "linked" && !term.nil ? percent(term.confidence) : ""),
+    element("span", { class: "number sure" }, sure ? percent(term.confidence) : ""),
     said.length
       ? element("span", { class: differs ? "others differ" : "others" }, `${differs ? "≠ " : ""}${said.map(([name]) => name).join(", ")}`)
       : null,
