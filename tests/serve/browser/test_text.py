@@ -40,7 +40,7 @@ def test_mentions_are_highlighted_where_they_stand(site: Site, new_context: Call
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as TSV").click()
     header, line = saved.value.path().read_text(encoding="utf-8").splitlines()
-    assert line.split("\t")[:5] == ["22", "34", "heart attack", "T:3", "Myocardial infarction"]
+    assert line.split("\t")[:5] == ["24", "36", "heart attack", "T:3", "Myocardial infarction"]
     assert len(header.split("\t")) == len(line.split("\t"))
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as JSONL").click()
