@@ -138,12 +138,32 @@ def test_pods_run_the_image_of_this_version_as_a_user(project: dict[str, Any]) -
     assert service["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"]
     mounted = {each["name"] for each in container["volumeMounts"]}
     assert mounted == {each["name"] for each in spec["volumes"]}
-    # The options exist.
+    assert _options(container["args"]) <= _options_of_serve()
+    assert container["readinessProbe"]["httpGet"]["path"] == "/ready"
+
+
+def test_servers_behind_a_balancer_run_the_image_of_this_version(project: dict[str, Any]) -> None:
+    text = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    services = yaml.safe_load(text)["services"]
+    balanced = set(
+        re.findall(r"server (nymlink-\d):8000;", (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8"))
+    )
+    assert balanced == set(services) - {"proxy"} == set(services["proxy"]["depends_on"])
+    for name in balanced:
+        assert services[name]["image"] == f"nymlink:{project['version']}"
+        assert services[name]["environment"].keys() == {"OMP_NUM_THREADS"}
+        assert _options(services[name]["command"]) <= _options_of_serve()
+        assert "/ready" in services[name]["healthcheck"]["test"][-1]
+
+
+def _options(arguments: list[str]) -> set[str]:
+    return {argument.partition("=")[0] for argument in arguments if argument.startswith("--")}
+
+
+def _options_of_serve() -> set[str]:
     serve = nymlink.get_command(click.Context(nymlink), "serve")
     assert serve is not None
-    options = {option for parameter in serve.params for option in parameter.opts}
-    used = {argument.partition("=")[0] for argument in container["args"] if argument.startswith("--")}
-    assert used <= options
+    return {option for parameter in serve.params for option in parameter.opts}
 
 
 def test_the_installed_version_is_that_of_the_project(project: dict[str, Any]) -> None:

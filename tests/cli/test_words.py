@@ -137,5 +137,6 @@ def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:
     assert flags["--map-column"] == {*corpora, *bulk, "project add", "vocab build"}
     assert flags["--input-format"] == {*corpora, *bulk, "annotate", "vocab build"}
     assert flags["-o"] == flags["--output"]
-    assert flags["--json"] == {"check", "evaluate", "index info", "project next", "project reviewers", "vocab diff"}
+    as_json = {"check", "evaluate", "index info", "project next", "project reviewers", "vocab diff"}
+    assert flags["--json"] == as_json
     assert not {"--columns", "--corpus-column", "--corpus-format", "--lang", "--method"} & set(flags)

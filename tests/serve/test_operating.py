@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import logging
 import signal
 import threading
 import time
@@ -23,6 +22,7 @@ from nymlink.cli import nymlink
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.serve.guards.tokens import Rates
+from nymlink.serve.guards.watch import log_to_standard_error
 from nymlink.serve.serve_settings import Limits
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
@@ -314,16 +314,9 @@ def test_two_processes_share_the_files_of_an_index(index: Path) -> None:
 def test_failures_have_the_id_of_their_request(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nymlink.serve.guards.watch import FAILURES, log_to_standard_error
-
-    before = FAILURES.handlers, FAILURES.propagate, logging.getLogger().handlers
-    with monkeypatch.context() as changed:
-        changed.setattr("warnings.showwarning", None)
-        changed.setattr("threading.excepthook", threading.excepthook)
-        log_to_standard_error()
-        changed.setattr(Linker, "link_documents", lambda *_, **__: 1 / 0)
+    with log_to_standard_error():
+        monkeypatch.setattr(Linker, "link_documents", lambda *_, **__: 1 / 0)
         answer = client.post("/v1/link", json={"mentions": ["a"]}, headers={"X-Request-ID": "job-9"})
-    FAILURES.handlers, FAILURES.propagate, logging.getLogger().handlers = before
     assert answer.status_code == 500
     assert answer.json()["request_id"] == "job-9"
     failure = next(line for line in capsys.readouterr().err.splitlines() if "ZeroDivisionError" in line)

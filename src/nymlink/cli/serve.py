@@ -129,7 +129,6 @@ def serve(
     served = ServedIndexes(places=_places(indexes) or [usual], target_precision=target_precision, limits=limits)
     app = create_app(served, settings)
     taken = take_port(host, port)
-    log_to_standard_error()
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{taken.getsockname()[1]}/"
 
@@ -138,7 +137,8 @@ def serve(
         if opened:
             webbrowser.open(address)
 
-    run(app, taken, limits=limits, ready=ready)
+    with log_to_standard_error():
+        run(app, taken, limits=limits, ready=ready)
 
 
 def _places(indexes: Sequence[str]) -> list[tuple[str, Path | None]]:

@@ -7,7 +7,8 @@ import re
 import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any, Final, TextIO
@@ -182,19 +183,28 @@ class _OneLine(logging.Handler):
             tell(f"{time} {message}{number}", level="info" if level == "info" else "notice")
 
 
-def log_to_standard_error() -> None:
-    """Write the lines of both logs to standard error; of everything else only the place in the code.
+@contextmanager
+def log_to_standard_error() -> Iterator[None]:
+    """Within the block, write both logs to standard error; of everything else only the place in the code.
 
     Everything else: logs of libraries, warnings, and errors that end threads.
     """
-    handler = _OneLine()
-    for log in (LOG, FAILURES):
-        log.handlers = [handler]
+    handler, root, own = _OneLine(), logging.getLogger(), (LOG, FAILURES)
+    before = [(log, log.handlers, log.level, log.propagate) for log in (*own, root)]
+    hooks = warnings.showwarning, threading.excepthook
+    for log in own:
         log.setLevel(logging.INFO)
         log.propagate = False
-    logging.getLogger().handlers = [handler]
-    warnings.showwarning = _note_warning
-    threading.excepthook = _note_end_of_thread
+    for log in (*own, root):
+        log.handlers = [handler]
+    warnings.showwarning, threading.excepthook = _note_warning, _note_end_of_thread
+    try:
+        yield
+    finally:
+        warnings.showwarning, threading.excepthook = hooks
+        for log, handlers, level, propagate in before:
+            log.handlers, log.propagate = handlers, propagate
+            log.setLevel(level)
 
 
 def _note_warning(
