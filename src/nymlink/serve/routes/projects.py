@@ -23,7 +23,6 @@ from nymlink.serve.project_answers import (
     AddedFile,
     ChangesAnswer,
     DeletedProject,
-    DisagreementsAnswer,
     LearnAnswer,
     PreviewAnswer,
     ProgressAnswer,
@@ -32,6 +31,7 @@ from nymlink.serve.project_answers import (
 )
 from nymlink.serve.routes.parts import SAME_SITE, Fields, Memory, json_answer
 from nymlink.serve.served_projects import ServedProject, ServedProjects
+from nymlink.serve.term_answers import DisagreementsAnswer
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.restriction import Restriction
 

@@ -9,17 +9,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from nymlink.serve.answers import (
-    ClassicExtension,
-    ClassicResult,
-    DraftExtension,
-    DraftResults,
-    Flyout,
-    Manifest,
-    ProposedProperties,
-    Suggestions,
-    problems,
-)
+from nymlink.serve.answers import problems
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.guards.memory import Claim, claim_of
 from nymlink.serve.reconcile.manifest import (
@@ -36,6 +26,16 @@ from nymlink.serve.reconcile.queries import (
     parse_classic,
     parse_draft,
     parse_extension,
+)
+from nymlink.serve.reconcile_answers import (
+    ClassicExtension,
+    ClassicResult,
+    DraftExtension,
+    DraftResults,
+    Flyout,
+    Manifest,
+    ProposedProperties,
+    Suggestions,
 )
 from nymlink.serve.routes.parts import Memory, base_url, indexes_of, json_answer, metrics_of, settings_of
 from nymlink.serve.served import ServedIndex, describe_concept

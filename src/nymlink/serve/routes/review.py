@@ -20,7 +20,11 @@ from nymlink.project.rows import RELATIONS, Target, Verdict
 from nymlink.project.terms import Sort, Status, TermFilter, assign, list_terms, term_details, terms_of_concept
 from nymlink.serve.answers import SearchAnswer, problems
 from nymlink.serve.errors import ProblemError
-from nymlink.serve.project_answers import (
+from nymlink.serve.routes.parts import SAME_SITE, Fields, json_answer
+from nymlink.serve.routes.projects import LARGEST, Number, OpenProject, Viewer
+from nymlink.serve.served import ServedIndex
+from nymlink.serve.served_projects import ServedProject, describe_candidate
+from nymlink.serve.term_answers import (
     AcceptAnswer,
     AssignAnswer,
     ConceptTermsAnswer,
@@ -33,10 +37,6 @@ from nymlink.serve.project_answers import (
     TermsAnswer,
     UndoAnswer,
 )
-from nymlink.serve.routes.parts import SAME_SITE, Fields, json_answer
-from nymlink.serve.routes.projects import LARGEST, Number, OpenProject, Viewer
-from nymlink.serve.served import ServedIndex
-from nymlink.serve.served_projects import ServedProject, describe_candidate
 
 router: Final = APIRouter(
     prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE], responses=problems(projects=True)
