@@ -168,6 +168,7 @@ def _sources(folder: Path) -> None:
     rows = [f"{one.names[0]}\tMESH:{one.mesh}\t\t\t\t\t\t{'|'.join(one.names[1:])}\t\n" for one in known]
     write("CTD_diseases.tsv", header + "ParentTreeNumbers\tSynonyms\tSlimMappings\n#\n" + "".join(rows))
     write("our_drugs.csv", "id,name\n1,heart attack\n2,gout\n")
+    write("synonyms.csv", "id,synonym\nHP:0001250,fits\n")
     write("terms.csv", "code,title\nT:1,low-set ears\nT:2,big head\n")
     write("titles.txt", "Heart attack ||| Herzinfarkt\nGout ||| Gicht\nDeafness ||| Taubheit\n")
     write("mentions.txt", "heart attack\nheart murmer\nhigh blood pressure\nsiezures\n")

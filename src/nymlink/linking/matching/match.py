@@ -136,6 +136,7 @@ def match(
         StoreError: a folder of nymlink is damaged.
 
     Examples:
+        >>> from nymlink import Vocabulary, match
         >>> from nymlink.vocabulary.concepts import Source
         >>> from nymlink.vocabulary.tables import TableBuilder
         >>> def vocabulary(**names):
