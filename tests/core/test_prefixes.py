@@ -43,6 +43,7 @@ DECLARED = st.dictionaries(
         ("https://bioregistry.io/gard:1", "gard:1"),
         ("https://bioregistry.io/mesh:D009203", "MESH:D009203"),
         ("http://identifiers.org/hgnc/HGNC:5", "HGNC:5"),
+        ("http://identifiers.org/mamo/MAMO_0000026", "MAMO:0000026"),
         ("https://biopragmatics.github.io/providers/cvx/01", "cvx:01"),
         ("http://snomed.info/id/22298006", "SNOMEDCT:22298006"),
         ("http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C3262", "NCIT:C3262"),

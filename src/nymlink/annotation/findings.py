@@ -10,7 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -88,14 +89,18 @@ class Norm:
 
 
 class Tables(NamedTuple):
-    """Both tables: patterns of units and names, first words of names, norms of tests, and word → phrases."""
+    """Both tables: patterns of units and names, first words of names, norms of tests, and phrases.
+
+    Phrases are by their first two words, or by the first alone if the second is not certain.
+    """
 
     units: re.Pattern[str]
     names: re.Pattern[str]
     firsts: frozenset[str]
     test_of: dict[str, str]
     norms: dict[str, tuple[Norm, ...]]
-    phrases: dict[str, tuple[Phrase, ...]]
+    phrases: dict[tuple[str, str], tuple[Phrase, ...]]
+    begins: frozenset[str]
 
 
 def _float(text: str) -> float | None:
@@ -121,6 +126,8 @@ _JOINING: Final = frozenset("and or but with without than which who while".split
 """Words that never stand for ``…``."""
 _TOKEN: Final = re.compile(r"[\w'’]+")
 _BETWEEN: Final = re.compile(r"[\s-]*")
+_LONGEST: Final = 24
+"""Words in which a phrase ends."""
 
 
 class Phrase(NamedTuple):
@@ -140,9 +147,16 @@ class Phrase(NamedTuple):
         words = re.split(r"[\s-]+", text.lower())
         return cls(tuple(frozenset() if word == "…" else frozenset(word.split("/")) for word in words), concepts)
 
-    def end(self, words: Sequence[str], place: int) -> int | None:
-        """Return the place after the phrase if it begins at a place of a clause, else ``None``."""
-        reached = [place]
+    @property
+    def second(self) -> frozenset[str]:
+        """Alternatives for the second word; ``""`` stands for any word or none."""
+        part = self.parts[1] if len(self.parts) > 1 else frozenset()
+        is_certain = part and "one's" not in part and not any(word[-1] == "*" for word in part)
+        return part if is_certain else frozenset({""})
+
+    def end(self, words: Sequence[str]) -> int | None:
+        """Return the place after the phrase if a clause begins with it, else ``None``."""
+        reached = [0]
         for number, part in enumerate(self.parts):
             if not part:
                 continue
@@ -190,12 +204,12 @@ def read_tables() -> Tables:
             )
         )
     ordered = sorted(names, key=len, reverse=True)
-    phrases = defaultdict[str, list[Phrase]](list)
+    phrases = defaultdict[tuple[str, str], list[Phrase]](list)
     for row in read_rows(_DATA / "phrases.tsv"):
         for text in split_cell(row["phrases"]):
             phrase = Phrase.of(text, split_cell(row["concepts"]))
-            for word in phrase.parts[0]:
-                phrases[word].append(phrase)
+            for pair in product(phrase.parts[0], phrase.second):
+                phrases[pair].append(phrase)
     spelt = {unit.partition("=")[0] for own in rows for unit in split_cell(own["units"])} - {""}
     return Tables(
         unit_pattern(spelt),
@@ -203,7 +217,8 @@ def read_tables() -> Tables:
         frozenset(_TOKEN.findall(name.lower())[0] for name in ordered),
         {_key(name): test for name, test in names.items()},
         {test: tuple(own) for test, own in norms.items()},
-        {word: tuple(own) for word, own in phrases.items()},
+        {pair: tuple(own) for pair, own in phrases.items()},
+        frozenset(first for first, _ in phrases),
     )
 
 
@@ -227,7 +242,12 @@ def findings_of(text: str, has: Container[str]) -> list[Told]:
         has: ids of the concepts that may be found.
     """
     tables = read_tables()
-    found = [*_measured(text, tables, has), *_said(text, tables, has)]
+    # Signs of other lengths would move the offsets.
+    words = [word.lower() for word in _TOKEN.findall(text.replace("’", "'"))]
+    if tables.begins.isdisjoint(words) and tables.firsts.isdisjoint(words):
+        return []
+    spans = [match.span() for match in _TOKEN.finditer(text)]
+    found = [*_measured(text, words, spans, tables, has), *_said(text, words, spans, tables, has)]
     kept: dict[tuple[int, int, str], Told] = {}
     for each in sorted(found, key=lambda told: (told.start, -told.end)):
         inside = any(
@@ -239,36 +259,43 @@ def findings_of(text: str, has: Container[str]) -> list[Told]:
     return list(kept.values())
 
 
-def _said(text: str, tables: Tables, has: Container[str]) -> Iterator[Told]:
+Spans = Sequence[tuple[int, int]]
+"""Offsets of words."""
+
+
+def _said(text: str, words: Sequence[str], spans: Spans, tables: Tables, has: Container[str]) -> Iterator[Told]:
     """Find phrases. No punctuation but hyphens stands between their words."""
-    clause: list[re.Match[str]] = []
-    for match in _TOKEN.finditer(text):
-        if clause and not _BETWEEN.fullmatch(text, clause[-1].end(), match.start()):
-            yield from _said_in(clause, tables, has)
-            clause = []
-        clause.append(match)
-    yield from _said_in(clause, tables, has)
-
-
-def _said_in(clause: Sequence[re.Match[str]], tables: Tables, has: Container[str]) -> Iterator[Told]:
-    words = [match[0].lower().replace("’", "'") for match in clause]
-    for place, word in enumerate(words):
-        for phrase in tables.phrases.get(word, ()):
-            end = phrase.end(words, place)
+    for place, pair in enumerate(pairwise((*words, ""))):
+        if pair[0] not in tables.begins:
+            continue
+        phrases = (*tables.phrases.get(pair, ()), *(tables.phrases.get((pair[0], ""), ()) if pair[1] else ()))
+        if not phrases:
+            continue
+        stop = place + 1
+        while (
+            stop < min(len(words), place + _LONGEST)
+            and _BETWEEN.fullmatch(text, spans[stop - 1][1], spans[stop][0]) is not None
+        ):
+            stop += 1
+        for phrase in phrases:
+            end = phrase.end(words[place:stop])
             if end is not None:
-                yield from _first(clause[place].start(), clause[end - 1].end(), phrase.concepts, has)
+                yield from _first(spans[place][0], spans[place + end - 1][1], phrase.concepts, has)
 
 
-def _measured(text: str, tables: Tables, has: Container[str]) -> Iterator[Told]:
+def _measured(
+    text: str, words: Sequence[str], spans: Spans, tables: Tables, has: Container[str]
+) -> Iterator[Told]:
     names: list[re.Match[str]] = []
-    for word in _TOKEN.finditer(text):
+    for word, (start, _) in zip(words, spans, strict=True):
         # Trying the pattern at words that begin a name is faster than searching the text with it.
-        if word[0].lower() in tables.firsts and (not names or names[-1].end() <= word.start()):
-            match = tables.names.match(text, word.start())
+        if word in tables.firsts and (not names or names[-1].end() <= start):
+            match = tables.names.match(text, start)
             names += [] if match is None else [match]
     if not names:
         return
-    age = age_of(text)
+    # Most values need no age.
+    age = cache(partial(age_of, text))
     for place, match in enumerate(names):
         norms = tables.norms[_test(match, tables)]
         end = names[place + 1].start() if place + 1 < len(names) else len(text)
@@ -285,9 +312,9 @@ def _measured(text: str, tables: Tables, has: Container[str]) -> Iterator[Told]:
         if denied is not None and not values:
             before = max((stop.end() for stop in _STOP.finditer(text, 0, match.start())), default=0)
             ages = [each for each in quantities(text, before, start, tables.units) if each.unit in TIMES]
-            value = ages[-1].value if ages else (None if age is None else age * 12)
+            value = ages[-1].value if ages else (None if (years := age()) is None else years * 12)
             if value is not None and value <= _OLDEST:
-                yield from _told(start, match.end(), norms, Quantity(0, 0, value, None, "month", 0), age, has)
+                yield from _told(start, match.end(), norms, Quantity(0, 0, value, None, "month", 0), age(), has)
             continue
         if not values and (said := _SAID.match(text, match.end(), end)) is not None:
             side = -1 if said["low"] else 1
@@ -297,7 +324,7 @@ def _measured(text: str, tables: Tables, has: Container[str]) -> Iterator[Told]:
                     break
             continue
         for number, quantity in enumerate(values):
-            told = list(_told(start, quantity.end, norms, quantity, age, has))
+            told = list(_told(start, quantity.end, norms, quantity, age(), has))
             if told or _is_of(norms, quantity):
                 yield from told
                 break

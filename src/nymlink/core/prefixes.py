@@ -150,6 +150,9 @@ def contract(identifier: str) -> str:
         return f"{match['prefix']}:{match['local']}"
     if match := _RESOLVER.fullmatch(identifier):
         prefix, local = known(match["prefix"]), match["local"]
+        if prefix is not None and local.casefold().startswith(f"{prefix.name}_".casefold()):
+            # identifiers.org/mamo/MAMO_0000026
+            local = local[len(prefix.name) + 1 :]
     else:
         prefix, local = _shipped().find(identifier) or (None, "")
     if prefix is None or not _LOCAL.fullmatch(local):
