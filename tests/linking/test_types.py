@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import subprocess
 import sys
@@ -16,10 +17,21 @@ from nymlink import Candidate, InputError, Link, Mention, Name
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 
+SCRIPT = Path(__file__).with_name("typed_script.py")
+
+
+@pytest.mark.parametrize(("added", "errors"), [("", 0), ("import nymlink\nx: int = nymlink.link('gout')\n", 1)])
+def test_a_user_script_passes_pyright(added: str, errors: int, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT.read_text(encoding="utf-8") + added, encoding="utf-8")
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}', encoding="utf-8")
+    # A fork of pyright that brings its own Node, so that nothing is fetched.
+    command = [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    done = subprocess.run([*command, "--outputjson"], capture_output=True, encoding="utf-8")
+    assert json.loads(done.stdout)["summary"]["errorCount"] == errors, done.stdout + done.stderr
+
 
 @pytest.mark.slow
 def test_a_user_script_passes_mypy_strict(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("typed_script.py")
     config = tmp_path / "mypy.ini"
     # What the package imports inside is not the user's, and takes minutes.
     others = ",".join(
@@ -31,7 +43,7 @@ def test_a_user_script_passes_mypy_strict(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     options = ["--config-file", str(config), "--cache-dir", str(tmp_path / "cache")]
-    command = [sys.executable, "-m", "mypy", *options, str(script)]
+    command = [sys.executable, "-m", "mypy", *options, str(SCRIPT)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
 
