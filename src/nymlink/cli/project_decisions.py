@@ -322,7 +322,7 @@ def add_concept(
     Terms that are linked later have it as a candidate. It is kept when the vocabulary has another release.
 
     \b
-    nymlink project concept add review.nymlink --name "Blue nail beds" --parent HP:0001597
+    nymlink project concept add review.nymlink --name "Silent heart attack" --parent MONDO:0005068
     """
     with Project(file) as project:
         added = own_concepts.add_concept(
