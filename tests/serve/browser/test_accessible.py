@@ -95,7 +95,7 @@ def test_pages_can_be_read_and_used_by_all(
     page.get_by_label("Search the whole vocabulary").fill("heart")
     expect(page.locator("#found [role=option]").first).to_be_visible()
     check(page)
-    for name in ("Accept the surest", "Learn", "Assign", "Add a table", "Import", "Export", "Keys", "Reviewer"):
+    for name in ("Accept the surest", "Learn", "Assign", "Add a table", "Import", "Export", "Keys", "Reviewer:"):
         page.get_by_role("button", name=name).click()
         expect(page.locator("dialog")).to_be_visible()
         check(page)
@@ -115,11 +115,12 @@ def test_everything_is_reached_by_the_tab_key_and_seen_to_be(reviewed: str, revi
         'role="listbox"',
         'id="search"',
         "take",
-        "/concept/toy/",
         "Accept <kbd",
         "relation",
     )
     wanted = (*wanted, "several", 'id="comment"')
+    missing = [part for part in wanted if not any(part in each for each in order)]
+    assert not missing, "\n".join(order)
     places = [next(place for place, each in enumerate(order) if part in each) for part in wanted]
     assert places == sorted(places)
     # The focus does not leave a dialog, and comes back.
