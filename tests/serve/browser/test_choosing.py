@@ -83,9 +83,11 @@ def test_cells_that_name_nothing_become_no_concept(site: Site, review: Callable[
     page = review("junk", "Anna")
     expect(page.get_by_role("progressbar")).to_be_hidden()
     page.get_by_label("Show").select_option("all")
-    expect(page.get_by_role("heading", name="Terms (5)")).to_be_visible()
+    # "Heart attack" is another form of a term.
+    expect(page.get_by_role("heading", name="Terms (4)")).to_be_visible()
     page.locator(".option").first.click()
-    for number in range(1, 6):
+    # The decision on the first term counts for both forms.
+    for number in range(2, 6):
         expect(page.locator("#term .choice[aria-current=true]")).to_contain_text("No concept of the vocabulary")
         page.keyboard.press("Enter")
         expect(page.locator("#summary")).to_contain_text(f"Anna: {number} decided")
