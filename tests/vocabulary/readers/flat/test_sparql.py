@@ -103,7 +103,10 @@ def test_sssom_in_json(tmp_path: Path) -> None:
         "mapping_set_id": "https://example.org/m",
         "license": "CC0",
         "mapping_set_version": "2",
-        "mappings": [{"subject_id": "X:1", "confidence": 0.9, **mapping}, mapping],
+        "mappings": [
+            {"subject_id": "X:1", "confidence": 0.9, **mapping},
+            {"subject_id": "X:2", "predicate_id": "skos:exactMatch"},
+        ],
         "@context": {"X": "http://example.org/X_"},
     }
     path.write_text(json.dumps(document), encoding="utf-8")
@@ -111,7 +114,7 @@ def test_sssom_in_json(tmp_path: Path) -> None:
     assert reader.name == "sssom"
     problems = Problems()
     tables = reader.read(path, options=ReadOptions(), problems=problems)
-    assert [problem.message for problem in problems.first] == ["a mapping without subject_id"]
+    assert [problem.message for problem in problems.first] == ["a mapping without object_id"]
     assert [(row["id"], row["xrefs"]) for row in tables.concepts.to_pylist()] == [
         ("X:1", ["MESH:D009203"]),
         ("MESH:D009203", ["X:1"]),
