@@ -94,7 +94,7 @@ def test_bad_requests_are_refused(client: TestClient, body: bytes, status: int, 
     problem = answer.json()
     assert (answer.status_code, problem["status"], problem["code"]) == (status, status, code)
     assert what in problem["what"]
-    assert set(problem) == {"status", "code", "what", "what_to_do"}
+    assert set(problem) == {"status", "code", "what", "what_to_do", "request_id"}
     assert problem["what_to_do"]
 
 
