@@ -59,7 +59,7 @@ def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def test_bad_requests_are_refused(refusing: TestClient, path: str, body: Any, status: int, code: str) -> None:
     answer = refusing.post(path, json=body)
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
-    assert set(answer.json()) == {"status", "code", "what", "what_to_do"}
+    assert set(answer.json()) == {"status", "code", "what", "what_to_do", "request_id"}
 
 
 @pytest.mark.parametrize(
