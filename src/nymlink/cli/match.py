@@ -9,6 +9,7 @@ import click
 
 from nymlink.cli.common import finish, reported_problems, require_files
 from nymlink.cli.option_groups import GroupedCommand
+from nymlink.core.terminal import tell
 from nymlink.encode.model.folder import MINI
 from nymlink.linking.matching.match import MIN_CONFIDENCE, open_matched
 from nymlink.linking.matching.match import match as match_vocabularies
@@ -61,5 +62,5 @@ def match(first: Path, second: Path, output: Path, many: bool, min_confidence: f
     links.write(output, format="sssom")
     counts = Counter(candidate.relation for link in links for candidate in link.candidates)
     found = ", ".join(f"{counts[relation]:,} {relation}" for relation in ("exact", "broader", "narrower"))
-    click.echo(f"{found} → {output}", err=True)
+    tell(f"{found} → {output}")
     finish(problems)

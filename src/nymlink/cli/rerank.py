@@ -45,8 +45,8 @@ def fit(
     """Fit how a re-ranker joins context, ranker, other mentions and types.
 
     Do this once after `nymlink train rerank` or `cross-encoder`, and again for another index. RERANKER is a folder
-    written by `nymlink train`. CORPUS holds development mentions, some hundreds at least,
-    never those of the training or of a final evaluation. The order is stored in the folder: without it the context
+    written by `nymlink train`. CORPUS holds development mentions, some hundreds at least, never those of the
+    training or of a final evaluation. The order is stored in the folder: without it the context
     alone decides. It fits the scores of this index: an index with other searches, weights, ranker or encoder gets
     a warning. The figure for all evidence is cross-validated.
 

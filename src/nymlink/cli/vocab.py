@@ -125,12 +125,13 @@ def build(
     require_directory(output, kind=KIND, inputs=sources)
     problems = reported_problems()
     vocabulary = read_vocabulary(*sources, format=input_format, options=options, problems=problems, progress=True)
+    added = added_ids(vocabulary)
     for source in vocabulary.sources:
-        if ids := added_ids(vocabulary).get(source.name):
+        if ids := added.get(source.name):
             message = _new_ids(vocabulary, ids)
             if strict_ids:
                 raise InputError(f"{message}: correct them, or leave --strict-ids out", path=source.file)
-            click.echo(f"{source.file}: {message}", err=True)
+            tell(message, level="notice", path=source.file)
     vocabulary.save(output)
     click.echo(f"{len(vocabulary):,} concepts, {vocabulary.name_count:,} names → {output}")
     finish(problems)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from urllib.parse import urlsplit
 from nymlink.core.environment import user_cache
 from nymlink.core.errors import InputError
 from nymlink.core.store.atomic import output_errors
+from nymlink.core.terminal import tell
 from nymlink.core.toml_settings import make_settings, read_toml
 from nymlink.corpus.documents import Document
 from nymlink.linking.chat_model import KEY, ChatModel, FailedRequestError
@@ -253,11 +253,10 @@ class Judge:
                 return
             self._begun = True
             settings = self.settings
-            print(
+            tell(
                 f"judge: nymlink sends doubtful mentions, their sentences and candidates to {settings.endpoint}, "
                 f"and keeps questions and answers in {settings.log}",
-                file=sys.stderr,
-                flush=True,
+                level="notice",
             )
             if not self._model:
                 try:

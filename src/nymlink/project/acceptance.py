@@ -27,6 +27,7 @@ decisions of one reviewer count."""
 _SAMPLE: Final = 20
 """Number of terms in the sample of a preview."""
 _SHOWN: Final = ("id", "text", "frequency", "confidence", "concept_id", "name")
+"""What the sample says of a term."""
 
 _ABBREVIATION: Final = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z])[A-Z][\w.]{1,4}\b")
 
@@ -116,13 +117,7 @@ def accept(
         "expected_wrong": sum(1 - row["confidence"] for row in accepted),
         "abbreviations": left_out,
         "batch": batch,
-        "sample": [
-            {
-                name: accepted[place][name]
-                for name in ("id", "text", "frequency", "confidence", "concept_id", "name")
-            }
-            for place in places
-        ],
+        "sample": [{name: accepted[place][name] for name in _SHOWN} for place in places],
     }
 
 

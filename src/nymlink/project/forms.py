@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from nymlink.project.decisions import current_of, other_forms, repeat, require_term
 from nymlink.project.project import Project
-from nymlink.project.rows import Decision
+from nymlink.project.rows import Decision, essence
 from nymlink.text.english.forms import light_stem
 from nymlink.text.languages import rules_of
 from nymlink.text.normalise import normalise
@@ -71,15 +71,15 @@ def _join(connection: sqlite3.Connection, group: list[sqlite3.Row]) -> None:
         if term == first or row["form_of"] is not None or term in known:
             continue
         given = current[first]
-        if all(who in given and _essence(given[who]) == _essence(made) for who, made in own.items()):
+        if all(who in given and _said(given[who]) == _said(made) for who, made in own.items()):
             connection.execute("UPDATE term SET form_of = ? WHERE id = ?", (first, term))
             for who, made in given.items():
                 if who not in own:
                     repeat(connection, made, term)
 
 
-def _essence(made: Decision) -> tuple[Any, ...]:
-    return made.verdict, {(each.concept_id, each.relation, each.denied) for each in made.targets}
+def _said(made: Decision) -> str:
+    return essence(made.verdict, made.targets)
 
 
 def split_forms(project: Project, term: int) -> list[int]:
@@ -107,9 +107,9 @@ def split_forms(project: Project, term: int) -> list[int]:
 def split_different(connection: sqlite3.Connection, terms: Iterable[int]) -> None:
     """Split the forms of terms that were decided differently, in the transaction of the caller."""
     for term in terms:
-        mine = list(map(_essence, current_of(connection, term).values()))
+        mine = list(map(_said, current_of(connection, term).values()))
         for form in other_forms(connection, term):
-            theirs = list(map(_essence, current_of(connection, form).values()))
+            theirs = list(map(_said, current_of(connection, form).values()))
             if theirs and any(each not in mine for each in theirs):
                 connection.execute("UPDATE term SET form_of = id WHERE id = ?", (form,))
 

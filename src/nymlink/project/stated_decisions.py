@@ -82,7 +82,7 @@ def is_exported(sheet: Sheet) -> bool:
     return set(_JSON) <= set(sheet.header) or None not in (_column(sheet.header, name) for name in columns)
 
 
-_DRAFT = tuple[StatedDecision, dict[str, Target]]
+_Draft = tuple[StatedDecision, dict[str, Target]]
 """A decision whose targets are still being read, and these by concept."""
 
 
@@ -97,7 +97,7 @@ def exported_decisions(
         known: for each file of the project its ``header`` and its column of terms (``mention``).
         problems: receives cells that cannot be read as decisions.
     """
-    drafts: dict[tuple[str, str, int | None], _DRAFT] = {}
+    drafts: dict[tuple[str, str, int | None], _Draft] = {}
     for line, row in _json_rows(sheet) if set(_JSON) <= set(sheet.header) else _rows(sheet, said, known):
         decision, text = row["decision"].strip().casefold(), " ".join(row["text"].split())
         if not text or decision in ("", "guess"):
@@ -212,7 +212,7 @@ def concept_map_decisions(
     maps = [each for each in resources if isinstance(each, dict) and each.get("resourceType") == "ConceptMap"]
     if not maps:
         raise InputError("no ConceptMap in this FHIR JSON", path=name)
-    terms: dict[tuple[str, str], _DRAFT] = {}
+    terms: dict[tuple[str, str], _Draft] = {}
     groups = [(each.get("name") == _OWN, group) for each in maps for group in _objects(each, "group")]
     pairs = ((is_own, group, element) for is_own, group in groups for element in _objects(group, "element"))
     for of_nymlink, system, element in pairs:

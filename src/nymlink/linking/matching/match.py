@@ -97,13 +97,13 @@ class _Evidence:
         return cls(similar.names, _probability(odds), similar.score, similar.parts, similar.contradiction)
 
 
-Source = Vocabulary | Index | str | Path
+AnyVocabulary = Vocabulary | Index | str | Path
 """A vocabulary, an index of one, or the place of either."""
 
 
 def match(
-    a: Source,
-    b: Source,
+    a: AnyVocabulary,
+    b: AnyVocabulary,
     *,
     many: bool = False,
     min_confidence: float = MIN_CONFIDENCE,
@@ -171,7 +171,7 @@ def open_matched(what: str | Path, *, problems: Problems | None = None) -> Vocab
     return open_vocabulary(what, problems=problems)
 
 
-def _opened(what: Source) -> tuple[Vocabulary, Index | None]:
+def _opened(what: AnyVocabulary) -> tuple[Vocabulary, Index | None]:
     """Return the vocabulary, and its index if it has one."""
     opened = open_matched(what) if isinstance(what, str | Path) else what
     return (opened, None) if isinstance(opened, Vocabulary) else (opened.vocabulary, opened)
