@@ -45,7 +45,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 Pair = tuple[str, str]
 """Ids of a concept of the first vocabulary and one of the second."""
 
-DEVELOPMENT: Final = ("doid-ncit", "ma-mesh")
+DEVELOPMENT: Final = ("doid-ncit", "ma-mesh", "ma-ncit")
 """Pairs on which the constants of the matcher were chosen."""
 
 _CURATED: Final = "curated/mappings"
