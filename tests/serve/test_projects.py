@@ -283,7 +283,7 @@ def test_a_concept_of_the_project_is_added_and_decided(api: TestClient) -> None:
     assert made["targets"][0]["name"] == "Broken heart"
     assert decided(api, SEIZURE, "concept", "LOCAL:0000002").status_code == 422
     again = api.post("/projects/a/concepts", json=new)
-    assert (again.status_code, "already" in again.text) == (400, True)
+    assert (again.status_code, "already" in again.text) == (422, True)
     asked = api.get("/projects/a/concept-requests", params={"template": "issue"})
     assert asked.headers["content-type"].startswith("text/plain")
     assert "**Parent:** T:2 (Heart disease)" in asked.text
