@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import nymlink.annotation.findings as findings
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.annotator_settings import AnnotatorSettings
-from nymlink.annotation.findings import findings_of, read_tables
+from nymlink.annotation.finding_tables import read_tables
+from nymlink.annotation.findings import findings_of
 from nymlink.annotation.quantities import age_of, number_of
 from nymlink.index.index import Index
 from nymlink.text.word_tables import read_rows, split_cell

@@ -21,6 +21,7 @@ from nymlink.core.errors import InputError
 from nymlink.corpus import read_corpus
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.acceptance import accept
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
 from nymlink.project.export import export_formats, export_project
@@ -30,7 +31,7 @@ from nymlink.project.links import link_waiting
 from nymlink.project.project import Project
 from nymlink.project.rebase import rebase
 from nymlink.project.rows import Target
-from nymlink.project.terms import TermFilter, accept, assign, list_terms, term_details
+from nymlink.project.terms import TermFilter, assign, list_terms, term_details
 from nymlink.vocabulary.mappings import read_mappings
 from tests.project.conftest import NAMES, TABLE, index_of, vocabulary
 

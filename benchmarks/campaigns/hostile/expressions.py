@@ -116,7 +116,7 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
     table = opposites("en")
     joined, phrases = list(table.plain["joined"]), list(table.phrases)
     return {
-        "nymlink.annotation.findings.read_tables": [{"ordered": ["heart rate", "CK"]}],
+        "nymlink.annotation.finding_tables.read_tables": [{"ordered": ["heart rate", "CK"]}],
         "nymlink.annotation.quantities.unit_pattern": [{"patterns": ["mmol\\s?/\\s?l", "sd"]}],
         "nymlink.annotation.matcher.carry_through": [{"definition": SimpleNamespace(short="A-1")}],
         "nymlink.core.store.atomic._clear_abandoned": [{"name": "a", "own": "[0-9]+-[0-9a-f]+@host"}],

@@ -1,31 +1,25 @@
 """Findings told in numbers or in plain words: "Hb 6.2 g/dl", "walked at three years", "bruises easily".
 
-Two reviewed tables are in ``data/``. ``measurements.tsv`` has tests, units, and the values that mean a concept.
-``phrases.tsv`` has plain words for a concept. A row applies only if the vocabulary has its concept.
+A row of the tables (:mod:`nymlink.annotation.finding_tables`) applies only if the vocabulary has its concept.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
-from itertools import pairwise, product
-from pathlib import Path
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from nymlink.annotation.detector_plugins import segments_of
 from nymlink.annotation.finders import Finder
-from nymlink.annotation.quantities import TIMES, Quantity, age_of, quantities, squeezed, unit_pattern
+from nymlink.annotation.finding_tables import TOKEN, Norm, Tables, name_key, read_tables
+from nymlink.annotation.quantities import TIMES, Quantity, age_of, quantities
 from nymlink.core.store.arrays import Bools
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.link import Candidate, Link
-from nymlink.text.word_tables import read_rows, split_cell
 from nymlink.vocabulary.concepts import Name
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-_DATA: Final = Path(__file__).parent / "data"
 
 CONFIDENCE: Final = 0.6
 """Confidence of a finding. It was chosen by hand: no independent texts with such findings are at hand."""
@@ -57,173 +51,9 @@ _SAID: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Norm:
-    """A row of ``measurements.tsv``: values of a test that mean a concept.
-
-    Attributes:
-        test: id of the test.
-        units: unit, in small letters without blanks → factor to the unit of the limits.
-        bare: values that are plausible without a unit; ``None`` if a unit is needed.
-        low: smallest value; ``None`` for no limit.
-        high: smallest value that is too large; ``None`` for no limit.
-        ages: ages of patients in years, from and below.
-        concepts: ids of the concept, the first that the vocabulary has counts.
-    """
-
-    test: str
-    units: dict[str, float]
-    bare: tuple[float, float] | None
-    low: float | None
-    high: float | None
-    ages: tuple[float, float]
-    concepts: tuple[str, ...]
-
-    def has(self, value: float, side: int) -> bool:
-        """Whether a value is one of these; ``side`` is -1 for "below the value", 1 for above, 0 for equal."""
-        if side < 0:
-            return self.low is None and self.high is not None and value <= self.high
-        if side > 0:
-            return self.high is None and self.low is not None and value >= self.low
-        return (self.low is None or value >= self.low) and (self.high is None or value < self.high)
-
-
-class Tables(NamedTuple):
-    """Both tables: patterns of units and names, first words of names, norms of tests, and phrases.
-
-    Phrases are by their first two words, or by the first alone if the second is not certain.
-    """
-
-    units: re.Pattern[str]
-    names: re.Pattern[str]
-    firsts: frozenset[str]
-    test_of: dict[str, str]
-    norms: dict[str, tuple[Norm, ...]]
-    phrases: dict[tuple[str, str], tuple[Phrase, ...]]
-    begins: frozenset[str]
-
-
-def _float(text: str) -> float | None:
-    return float(text) if text else None
-
-
-def _interval(text: str) -> tuple[float, float] | None:
-    low, _, high = text.partition("-")
-    return (float(low or 0), float(high or "inf")) if text else None
-
-
-def _name_pattern(name: str) -> str:
-    """Match a name; in any case if it is in small letters."""
-    pattern = re.escape(name).replace(r"\ ", r"[\s-]+").replace(" ", r"[\s-]+")
-    return pattern if name != name.lower() else f"(?i:{pattern})"
-
-
-_OWN: Final = frozenset("his her their the my its both".split())
-"""Words for ``one's`` in a phrase, beside genitives."""
-_MOST_BETWEEN: Final = 3
-"""Words for ``…`` in a phrase, at most."""
-_JOINING: Final = frozenset("and or but with without than which who while".split())
-"""Words that never stand for ``…``."""
-_TOKEN: Final = re.compile(r"[\w'’]+")
 _BETWEEN: Final = re.compile(r"[\s-]*")
 _LONGEST: Final = 24
 """Words in which a phrase ends."""
-
-
-class Phrase(NamedTuple):
-    """Plain words for a concept.
-
-    Attributes:
-        parts: alternatives for each word, in small letters; ``w*`` for any ending. Empty for up to three words.
-        concepts: ids of the concept, the first that the vocabulary has counts.
-    """
-
-    parts: tuple[frozenset[str], ...]
-    concepts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, text: str, concepts: tuple[str, ...]) -> Phrase:
-        """Read a phrase of the table: ``a/b`` are alternatives, ``w*`` any ending, ``…`` up to three words."""
-        words = re.split(r"[\s-]+", text.lower())
-        return cls(tuple(frozenset() if word == "…" else frozenset(word.split("/")) for word in words), concepts)
-
-    @property
-    def second(self) -> frozenset[str]:
-        """Alternatives for the second word; ``""`` stands for any word or none."""
-        part = self.parts[1] if len(self.parts) > 1 else frozenset()
-        is_certain = part and "one's" not in part and not any(word[-1] == "*" for word in part)
-        return part if is_certain else frozenset({""})
-
-    def end(self, words: Sequence[str]) -> int | None:
-        """Return the place after the phrase if a clause begins with it, else ``None``."""
-        reached = [0]
-        for number, part in enumerate(self.parts):
-            if not part:
-                continue
-            most = _MOST_BETWEEN if number and not self.parts[number - 1] else 0
-            reached = sorted(
-                {
-                    at + 1
-                    for before in reached
-                    for at in range(before, min(before + most + 1, len(words)))
-                    if _is_of_part(words[at], part) and _JOINING.isdisjoint(words[before:at])
-                }
-            )
-            if not reached:
-                return None
-        return reached[0]
-
-
-def _is_of_part(word: str, part: frozenset[str]) -> bool:
-    if word in part:
-        return True
-    if "one's" in part and (word in _OWN or word.endswith("'s")):
-        return True
-    return any(each[-1] == "*" and word.startswith(each[:-1]) for each in part)
-
-
-@cache
-def read_tables() -> Tables:
-    """Read both tables."""
-    names: dict[str, str] = {}
-    norms = defaultdict[str, list[Norm]](list)
-    rows = read_rows(_DATA / "measurements.tsv")
-    for row in rows:
-        for name in split_cell(row["names"]) if row["names"] else ():
-            names[name] = row["test"]
-        factors = (unit.partition("=") for unit in split_cell(row["units"]))
-        norms[row["test"]].append(
-            Norm(
-                row["test"],
-                {squeezed(unit): float(factor or 1) for unit, _, factor in factors},
-                _interval(row["bare"]),
-                _float(row["low"]),
-                _float(row["high"]),
-                _interval(row["ages"]) or (0.0, float("inf")),
-                split_cell(row["concepts"]),
-            )
-        )
-    ordered = sorted(names, key=len, reverse=True)
-    phrases = defaultdict[tuple[str, str], list[Phrase]](list)
-    for row in read_rows(_DATA / "phrases.tsv"):
-        for text in split_cell(row["phrases"]):
-            phrase = Phrase.of(text, split_cell(row["concepts"]))
-            for pair in product(phrase.parts[0], phrase.second):
-                phrases[pair].append(phrase)
-    spelt = {unit.partition("=")[0] for own in rows for unit in split_cell(own["units"])} - {""}
-    return Tables(
-        unit_pattern(spelt),
-        re.compile(rf"(?<![\w-])(?:{'|'.join(map(_name_pattern, ordered))})(?!\w|-\w)"),
-        frozenset(_TOKEN.findall(name.lower())[0] for name in ordered),
-        {_key(name): test for name, test in names.items()},
-        {test: tuple(own) for test, own in norms.items()},
-        {pair: tuple(own) for pair, own in phrases.items()},
-        frozenset(first for first, _ in phrases),
-    )
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[\s-]+", " ", name)
 
 
 class Told(NamedTuple):
@@ -243,10 +73,10 @@ def findings_of(text: str, has: Container[str]) -> list[Told]:
     """
     tables = read_tables()
     # Signs of other lengths would move the offsets.
-    words = [word.lower() for word in _TOKEN.findall(text.replace("’", "'"))]
+    words = [word.lower() for word in TOKEN.findall(text.replace("’", "'"))]
     if tables.begins.isdisjoint(words) and tables.firsts.isdisjoint(words):
         return []
-    spans = [match.span() for match in _TOKEN.finditer(text)]
+    spans = [match.span() for match in TOKEN.finditer(text)]
     found = [*_measured(text, words, spans, tables, has), *_said(text, words, spans, tables, has)]
     kept: dict[tuple[int, int, str], Told] = {}
     for each in sorted(found, key=lambda told: (told.start, -told.end)):
@@ -333,7 +163,7 @@ def _measured(
 
 
 def _test(match: re.Match[str], tables: Tables) -> str:
-    name = _key(match[0])
+    name = name_key(match[0])
     return tables.test_of.get(name) or tables.test_of[name.lower()]
 
 
