@@ -327,10 +327,29 @@ def test_several_processes_write_the_bytes_of_one(run: Run, built: Path, tmp_pat
         done = []
         for processes in (1, 2):
             output = tmp_path / f"{processes}-{name}"
-            command = ("link", *source, "--index", tmp_path / "index", "--processes", processes, "--top-k", 2)
+            command = (
+                "link",
+                *source,
+                "--index",
+                tmp_path / "index",
+                "--settings",
+                f"processes={processes}",
+                "--top-k",
+                2,
+            )
             result = run(*command, "-o", output)
             done.append((result.exit_code, result.stderr, output.read_bytes()))
         assert done[0] == done[1]
         assert done[0][2].count(b"\n") >= 70
-    refused = run("link", "--index", built / "index", "--corpus", corpus, "--rerank", "r", "--processes", 2)
-    assert (refused.exit_code, "leave --processes out" in refused.stderr) == (2, True)
+    refused = run(
+        "link",
+        "--index",
+        built / "index",
+        "--corpus",
+        corpus,
+        "--settings",
+        "rerank=r",
+        "--settings",
+        "processes=2",
+    )
+    assert (refused.exit_code, "leave processes out" in refused.stderr) == (2, True)

@@ -84,7 +84,7 @@ def test_messages_are_lines_of_json(run: Run, broken: Path, tmp_path: Path) -> N
         (("link", "--log-format", "json", "--bogus"), "NoSuchOption"),
         (("link", "fever", "--top-k", "none", "--log-format=json"), "BadParameter"),
         (("check", "--log-format", "json", "--name", "a"), "MissingParameter"),
-        (("link", "fever", "--rerank", "x", "--log-format", "json"), "UsageError"),
+        (("link", "fever", "--settings", "rerank=x", "--log-format", "json"), "UsageError"),
     ],
 )
 def test_unusable_arguments_are_a_line_of_json(run: Run, arguments: tuple[str, ...], kind: str) -> None:

@@ -27,7 +27,11 @@ def options(line: str) -> list[str]:
 
 
 def _helps(command: click.Command, path: str) -> Iterator[tuple[str, Help]]:
-    names = (name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts))
+    names = (
+        name
+        for parameter in command.get_params(click.Context(command))
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    )
     examples = re.findall(r"^ *(nymlink \w(?:\\\n|[^\n])*)", command.help or "", re.MULTILINE)
     yield path, Help((*names, "--help"), tuple(examples))
     if isinstance(command, click.Group):

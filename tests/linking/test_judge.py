@@ -304,7 +304,7 @@ def test_the_command_asks_a_judge(tmp_path: Path) -> None:
     file = tmp_path / "judge.toml"
     with Server(lambda body: place_of(body, "mitral insufficiency")) as server:
         file.write_text(f'[judge]\nurl = "{server.url}"\nbelow = 1\nfile = "asked.jsonl"\n', encoding="utf-8")
-        given = ["link", "--index", str(index), "--judge", str(file), "--format", "jsonl", "mi"]
+        given = ["link", "--index", str(index), "--settings", str(file), "--format", "jsonl", "mi"]
         result = CliRunner().invoke(nymlink, given)
         assert result.exit_code == 0, result.output
         assert server.url in result.stderr
@@ -312,6 +312,6 @@ def test_the_command_asks_a_judge(tmp_path: Path) -> None:
         assert link["candidates"][0]["concept_id"] == "D:4"
         assert "small chose candidate" in link["notes"][-1]
     assert len(lines(tmp_path / "asked.jsonl")) == 1
-    result = CliRunner().invoke(nymlink, ["link", "--judge", "http://u:p@localhost", "mi"])
+    result = CliRunner().invoke(nymlink, ["link", "--settings", "judge=http://u:p@localhost", "mi"])
     assert result.exit_code != 0
     assert "NYMLINK_JUDGE_KEY" in str(result.exception) + result.output
