@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 # Pydantic needs it before Python 3.12.
 from typing_extensions import TypedDict
@@ -335,9 +335,17 @@ _OF_PROJECTS: Final = {
 
 
 def problems(*, projects: bool = False) -> dict[int | str, dict[str, Any]]:
-    """Declare the errors of a route: :class:`Problem` with each status."""
+    """Declare the errors of a route: :class:`Problem` with each status.
+
+    By reference: FastAPI makes a schema of a model anew for each status of each route, hundreds of times, and the
+    first request waits for that.
+    """
     statuses = _EVERYWHERE | (_OF_PROJECTS if projects else {})
-    return {status: {"model": Problem, "description": statuses[status]} for status in sorted(statuses)}
+    content = {"application/json": {"schema": {"$ref": _REFERENCE.format(model="Problem")}}}
+    return {status: {"description": statuses[status], "content": content} for status in sorted(statuses)}
+
+
+_REFERENCE: Final = "#/components/schemas/{model}"
 
 
 _TOKEN: Final = {
@@ -354,6 +362,8 @@ def complete_description(api: dict[str, Any], *, token: bool) -> None:
         api: the description, which is changed.
         token: whether requests need a token, which a guard checks.
     """
+    problem = TypeAdapter(Problem).json_schema(ref_template=_REFERENCE, mode="serialization")
+    api["components"]["schemas"] |= {**problem.pop("$defs", {}), "Problem": problem}
     api["components"]["securitySchemes"] = {"token": _TOKEN}
     api["security"] = [{"token": []}] if token else [{}, {"token": []}]
     for path in ("/health", "/ready"):
@@ -363,7 +373,3 @@ def complete_description(api: dict[str, Any], *, token: bool) -> None:
             # Requests without a body cannot have a wrong one.
             for status in ("408", "415") if method == "get" else ():
                 del route["responses"][status]
-            for status, answer in route["responses"].items():
-                if int(status) >= 400:
-                    # Also of routes whose answers are no JSON.
-                    answer["content"] = {"application/json": next(iter(answer["content"].values()))}

@@ -99,6 +99,8 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     app.state.projects, app.state.reloading = opened, reloading
     add_error_handlers(app)
+    # FastAPI prepares routes when a request first passes them: those that tell whether the server runs come first.
+    app.include_router(lookups.status_router)
     for router in (
         link.router,
         codes.router,
@@ -111,7 +113,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         app.include_router(router, prefix=API)
         # Pages and short commands ask without the version, which is the newest.
         app.include_router(router, include_in_schema=False)
-    for router in (lookups.status_router, reconcile.router, lookups.pages_router):
+    for router in (reconcile.router, lookups.pages_router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.
