@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, TextIO
+from typing import BinaryIO, Final, TextIO
 
 import click
 from click.core import ParameterSource
@@ -21,23 +20,19 @@ from nymlink.cli.common import (
     language_option,
     map_column_option,
     mapping,
-    read_settings,
     reported_problems,
     require_files,
-    require_share,
     restriction_options,
     settings_option,
     top_k_option,
 )
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
-from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
+from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_settings, link_source
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.encodings import UTF_8
 from nymlink.core.files import split_part
 from nymlink.core.problems import Problems
-from nymlink.core.toml_settings import make_settings
 from nymlink.corpus.documents import Document, Mention
-from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
@@ -45,7 +40,7 @@ from nymlink.encode.batches import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.linking.inputs import UnknownScripts, as_document
-from nymlink.linking.judge import Judge, JudgeSettings
+from nymlink.linking.judge import Judge
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.processes import link_in_processes
@@ -76,33 +71,6 @@ _OF_ONE_VOCABULARY: Final = ("sssom", "omop", "fhir")
 
 _CANDIDATES: Final = 10_000
 """Most candidates per search, over all mentions of a batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSettings:
-    """What ``--settings`` takes; the help of the command explains it."""
-
-    composites: Literal["given", "always"] = "given"
-    target_precision: float | None = None
-    rerank: str | None = None
-    judge: Any = None
-    offsets: OffsetUnit = "characters"
-    processes: int = 1
-
-    def __post_init__(self) -> None:
-        require_share(self.target_precision)
-        if self.processes < 1:
-            raise ValueError(f"processes must be 1 or more, not {self.processes}")
-
-
-def _settings(given: tuple[str, ...]) -> tuple[LinkSettings, Path | None, JudgeSettings | None]:
-    """Read settings, with the folder of a re-ranker and the settings of a judge."""
-    values, path = read_settings(given)
-    settings = make_settings(LinkSettings, values, path=path)
-    judge = settings.judge
-    if judge is not None:
-        judge = JudgeSettings.of(str(path) if isinstance(judge, Mapping) else str(judge))
-    return settings, None if settings.rerank is None else Path(settings.rerank), judge
 
 
 @click.command(cls=GroupedCommand)
@@ -223,7 +191,7 @@ def link(
       nymlink link --index mesh-index --corpus notes.PubTator.txt -o notes.bioc.xml
       nymlink link --index mesh-index --settings rerank=reranker MI --context "Death by MI."
     """
-    chosen, rerank, judge_settings = _settings(settings)
+    chosen, rerank, judge_settings = link_settings(settings)
     source = link_source(
         inputs,
         file=file,
