@@ -1,11 +1,11 @@
 """Measure the findings that case descriptions tell in numbers and in plain words.
 
-    python benchmarks/annotation/cases.py [--part "fresh mending"] [--misses] [--json benchmarks/results/cases.json]
+    python benchmarks/annotation/cases.py [--part "fresh mending"] [--misses] [--json FILE]
 
 ``clinical_data/cases.tsv`` has 90 invented patients, written for nymlink, with the HPO terms of their findings;
 ``/`` joins terms of which one suffices. A document has the concepts of its links, without those that are denied or
-of relatives. Rules were mended on the parts ``mending``; misses of the parts ``unseen`` are never shown. The 30 fresh
-cases were written by an author who had seen neither the rules nor the other cases.
+of relatives. Rules were mended on the parts ``mending``; misses of the parts ``unseen`` are never shown. The author
+of the 30 fresh cases had seen neither the rules nor the other cases.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, action="append", help="only this; repeatable")
-    parser.add_argument("--misses", action="store_true", help="print what is missed and wrong in the parts mending")
+    parser.add_argument("--misses", action="store_true", help="print misses and mistakes of the parts mending")
     parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
     index, cases = default_index(), read_cases()
