@@ -4,8 +4,8 @@
 
 ``clinical_data/cases.tsv`` has 90 invented patients, written for nymlink, with the HPO terms of their findings;
 ``/`` joins terms of which one suffices. A document has the concepts of its links, without those that are denied or
-of relatives. Rules were mended on the parts ``mending``; misses of the parts ``unseen`` are never shown. The author
-of the 30 fresh cases had seen neither the rules nor the other cases.
+of relatives. Rules were mended on the parts ``mending``; misses of the parts ``unseen`` are never shown. The
+author of the 30 fresh cases had seen neither the rules nor the other cases.
 """
 
 from __future__ import annotations

@@ -106,6 +106,7 @@ class LinksAnswer(TypedDict):
     """A link for each mention, in order."""
 
     links: list[MentionLink]
+    judge: NotRequired[Annotated[str, Field(description="Address of the model asked about doubtful links.")]]
 
 
 class Reference(TypedDict):
@@ -282,9 +283,10 @@ class IndexDescription(TypedDict):
 
 
 class IndexesAnswer(TypedDict):
-    """The indexes; the first is the default."""
+    """The indexes, the first is the default; and the model that requests may have asked."""
 
     indexes: list[IndexDescription]
+    judge: Annotated[str | None, Field(description="Its address; null if the server asks none.")]
 
 
 class Decision(TypedDict):
