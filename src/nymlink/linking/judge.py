@@ -369,6 +369,7 @@ def chosen(link: Link, place: int, who: str) -> Link:
         link,
         candidates=(first, *others),
         confidence=link.confidence if place == 1 else None,
+        domain=link.domain if place == 1 else None,
         nil=False,
         judged=f"{who} chose candidate {place}",
     )
