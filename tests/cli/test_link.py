@@ -308,6 +308,9 @@ def test_mentions_are_linked_to_a_part_of_the_vocabulary(run: Run, built: Path) 
     assert (
         "the branch 'X:22' is no concept of the index; did you mean X:2 (mitral insufficiency)?" in refused.stderr
     )
+    # An id that resembles none proposes none.
+    refused = run("link", "--index", built / "index", "MI", "--branch", "Y:9876")
+    assert refused.stderr.rstrip().endswith("the branch 'Y:9876' is no concept of the index")
 
 
 def test_several_processes_write_the_bytes_of_one(run: Run, built: Path, tmp_path: Path) -> None:

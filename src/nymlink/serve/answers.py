@@ -65,6 +65,15 @@ class StatedDrug(TypedDict):
     salt: str | None
 
 
+class MentionDomain(TypedDict):
+    """The vocabulary that a mention is guessed to belong to, in an index of several."""
+
+    name: Annotated[str, Field(description="Prefix of its ids.")]
+    confidence: Annotated[float | None, Field(description="Probability that the concept is in it.")]
+    nearest: Annotated[int, Field(description="Number of its concepts among the nearest ones.")]
+    of: Annotated[int, Field(description="Number of the nearest concepts.")]
+
+
 class LinkReview(TypedDict):
     """The decision of a person about a link."""
 
@@ -98,6 +107,7 @@ class MentionLink(TypedDict):
     notes: list[str]
     candidates: Annotated[list[LinkCandidate], Field(description="Best first.")]
     parts: Annotated[list[MentionLink], Field(description="Links of the parts of a composite mention.")]
+    domain: NotRequired[MentionDomain]
     drug: NotRequired[StatedDrug]
     review: NotRequired[LinkReview]
 
@@ -106,6 +116,7 @@ class LinksAnswer(TypedDict):
     """A link for each mention, in order."""
 
     links: list[MentionLink]
+    judge: NotRequired[Annotated[str, Field(description="Address of the model asked about doubtful links.")]]
 
 
 class Reference(TypedDict):
@@ -282,9 +293,10 @@ class IndexDescription(TypedDict):
 
 
 class IndexesAnswer(TypedDict):
-    """The indexes; the first is the default."""
+    """The indexes, the first is the default; and the model that requests may have asked."""
 
     indexes: list[IndexDescription]
+    judge: Annotated[str | None, Field(description="Its address; null if the server asks none.")]
 
 
 class Decision(TypedDict):

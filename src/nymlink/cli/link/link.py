@@ -298,6 +298,7 @@ def _link(
         info = LinksInfo(
             calibrated=linker.calibration is not None,
             multilingual=len(vocabulary.counts("lang")) > 1,
+            several=len(linker.linkers) == 1 and linker.pipeline.domains.are_several,
             located=located,
             split=linker.pipeline.composites == "always",
             has_documents=has_documents,
