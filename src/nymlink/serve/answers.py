@@ -162,6 +162,8 @@ class RelinkedMention(TypedDict):
     concept_id: Annotated[str, Field(description="Id of the concept; empty for NIL.")]
     concept_name: str
     confidence: float | None
+    matched_name: Annotated[str, Field(description="Name that matched in the new link; empty if there is none.")]
+    score: float | None
 
 
 class RelinkAnswer(TypedDict):
