@@ -223,6 +223,7 @@ export class VocabularySearch {
 
 function by({ text, lang, source }, name) {
   const foreign = ["en", "und"].includes(lang) ? "" : ` (${lang})`;
+  if (source === "project") return text === name ? "added to the project" : `added to the project: ${text}`;
   if (source === "decisions") return `you named it: ${text}`;
   return text === name ? "" : `${text}${foreign}`;
 }
