@@ -198,6 +198,7 @@ def _look_up(cache: EncoderCache, keys: Keys) -> tuple[npt.NDArray[np.bool_], Ha
 
 def _to_unit(rounded: HalfVectors | Vectors) -> Vectors:
     """Scale vectors to unit length in float32."""
-    vectors = as_float32(rounded) if rounded.dtype == np.float16 else rounded
+    halved = rounded.dtype == np.float16
+    vectors: Vectors = as_float32(rounded) if halved else rounded.astype(np.float32, copy=False)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
