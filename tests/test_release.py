@@ -163,7 +163,7 @@ def _options(arguments: list[str]) -> set[str]:
 def _options_of_serve() -> set[str]:
     serve = nymlink.get_command(click.Context(nymlink), "serve")
     assert serve is not None
-    return {option for parameter in serve.params for option in parameter.opts}
+    return {option for parameter in serve.get_params(click.Context(serve)) for option in parameter.opts}
 
 
 def test_the_installed_version_is_that_of_the_project(project: dict[str, Any]) -> None:

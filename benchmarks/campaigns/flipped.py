@@ -70,7 +70,9 @@ def commands(part: str, folder: Path, out: Path) -> list[list[str]]:
     if part == "reranker":
         corpus = str(folder / "corpus.PubTator.txt")
         index = str(folder / "index")
-        return [["link", "--index", index, "--rerank", damaged, "--corpus", corpus, "--format", "jsonl"]]
+        return [
+            ["link", "--index", index, "--settings", f"rerank={damaged}", "--corpus", corpus, "--format", "jsonl"]
+        ]
     if part == "project":
         project = str(folder / part / "visits.nymlink")
         return [["project", "export", project, "-o", str(out / "x.jsonl")], ["verify", damaged]]

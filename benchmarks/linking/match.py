@@ -8,7 +8,7 @@ The vocabularies and the mappings of curators are in $NYMLINK_DATA (or ../shared
 - ``ma-mesh``, ``ma-ncit``: mouse anatomy; cross-references of one UBERON concept. No hierarchy of MA.
 - ``hp-doid``: phenotypes that are diseases, by the Pistoia Alliance (confidence of at least one half).
 - ``mp-hp``: labels of mouse phenotypes, by MGI, with broader and narrower mappings.
-- ``doid-mesh``: mappings that people confirmed or refuted in Biomappings.
+- ``doid-mesh``, ``cl-mesh``, ``vo-mesh``: diseases, cells, vaccines; confirmed or refuted in Biomappings.
 
 The matcher reads no cross-references. The mappings are incomplete, so a mapping that was found is judged only if a
 curator mapped one of its two concepts. Equal names are measured in the same run: ``labels`` are equal
@@ -144,23 +144,27 @@ def mouse_phenotypes() -> Task:
     )
 
 
-def reviewed(one: Vocabulary, other: Vocabulary, prefixes: Pair) -> Task:
+def reviewed(one: Vocabulary, other: Vocabulary) -> Task:
     """Select the pairs of Biomappings between two vocabularies, in either direction."""
     found: dict[bool, set[Pair]] = {True: set(), False: set()}
     for file in ("positive", "negative"):
         for mapping in curated(f"biomappings_{file}"):
-            if not mapping.is_exact:
-                continue
-            ids = [(one.resolve(each) or (each,))[0] for each in (mapping.subject_id, mapping.object_id)]
-            for pair in (tuple(ids), tuple(ids[::-1])):
-                if tuple(id_.partition(":")[0] for id_ in pair) == prefixes:
-                    found[not mapping.negated].add((pair[0], (other.resolve(pair[1]) or (pair[1],))[0]))
+            ids = (mapping.subject_id, mapping.object_id)
+            for first, second in (ids, ids[::-1]) if mapping.is_exact else ():
+                own, others = one.resolve(first), other.resolve(second)
+                if own and others:
+                    found[not mapping.negated].add((own[0], others[0]))
     return Task(one, other, found[True], against=found[False])
+
+
+def mesh() -> Vocabulary:
+    """Read MeSH."""
+    return vocabulary("vocabularies/mesh.tsv.gz")
 
 
 TASKS: Final[dict[str, Callable[[], Task]]] = {
     "doid-ncit": lambda: Task(doid(), ncit(), via(mondo("doid"), mondo("ncit"))),
-    "ma-mesh": lambda: Task(mouse(), vocabulary("vocabularies/mesh.tsv.gz"), via(uberon("MA"), uberon("MESH"))),
+    "ma-mesh": lambda: Task(mouse(), mesh(), via(uberon("MA"), uberon("MESH"))),
     "ma-ncit": lambda: Task(mouse(), subset(ncit(), branches=[_ANATOMY]), via(uberon("MA"), uberon("NCIT"))),
     "doid-ordo": lambda: Task(
         doid(), vocabulary("native/ordo/ordo-2_6-2018-07-12.json.gz"), via(mondo("doid"), mondo("orphanet"))
@@ -171,7 +175,9 @@ TASKS: Final[dict[str, Callable[[], Task]]] = {
         {(m.subject_id, m.object_id) for m in curated("hp_doid_pistoia") if (m.confidence or 0) >= _PISTOIA},
     ),
     "mp-hp": mouse_phenotypes,
-    "doid-mesh": lambda: reviewed(doid(), vocabulary("vocabularies/mesh.tsv.gz"), ("DOID", "MESH")),
+    "doid-mesh": lambda: reviewed(doid(), mesh()),
+    "cl-mesh": lambda: reviewed(vocabulary("vocabularies/cl.tsv.gz"), mesh()),
+    "vo-mesh": lambda: reviewed(vocabulary("vocabularies/vo.tsv.gz"), mesh()),
 }
 
 

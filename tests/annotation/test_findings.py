@@ -32,12 +32,30 @@ def told(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "dialysed in 20 mM Tris-HCl, pH 6.8, 1% SDS",
+        "0.03 M potassium phosphate, pH 7.7",
+        "in buffer with potassium 9 mM",
+    ],
+)
+def test_quantities_of_experiments_are_no_findings(text: str) -> None:
+    assert told(text) == {}
+
+
+@pytest.mark.parametrize(
     ("text", "concept_id", "words"),
     [
         ("He walked at three years.", "HP:0002194", "walked at three years"),
         ("She did not walk until she was 2½ years old.", "HP:0002194", "did not walk until she was 2½ years"),
         ("At 30 months she still cannot walk.", "HP:0002194", "cannot walk"),
         ("Height −3 SD", "HP:0004322", "Height −3 SD"),
+        ("Platelets 18 × 10⁹/l; Hb 141 g/l", "HP:0001873", "Platelets 18 × 10⁹/l"),
+        ("Head −4 SD at five years", "HP:0000252", "Head −4 SD"),
+        ("glasses of −9.5 dioptres", "HP:0011003", "glasses of −9.5 dioptres"),
+        ("refraction −2.25 D", "HP:0000545", "refraction −2.25 D"),
+        ("Nerve conduction 22 m/s", "HP:0000762", "Nerve conduction 22 m/s"),
+        ("He trips over nothing.", "HP:0002359", "trips over nothing"),
         ("height was 2.4 SD below the mean", "HP:0004322", "height was 2.4 SD below"),
         ("height 131 cm (z-score -2.8)", "HP:0004322", "height 131 cm (z-score -2.8"),
         ("Height and weight were below the 3rd centile", "HP:0004325", "weight were below the 3rd centile"),

@@ -67,7 +67,7 @@ def test_arguments_that_make_no_sense_are_refused(run: Run, built: Path, table: 
         (("--gpus", "1"), "give --address, too"),
         ((), "no column 'mention'; the table has: patient, diagnosis (for example --column patient)"),
         (("--column", "diagnosis", "--map-column", "code=patient"), "no 'code'"),
-        (("--column", "diagnosis", "--target-precision", "0.9"), "not calibrated"),
+        (("--column", "diagnosis", "--settings", "target_precision=0.9"), "not calibrated"),
     ):
         refused = run(*link, *more)
         assert (refused.exit_code, message in refused.stderr) == (2, True), refused.stderr

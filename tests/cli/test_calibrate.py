@@ -84,7 +84,7 @@ def test_a_precision_that_is_not_reached_is_said(run: Run, folder: Path, tmp_pat
     assert result.exit_code == 0
     assert "no confidence is enough for a precision of 1" in result.stderr
     assert "from confidence" not in result.stdout
-    refused = run("link", "--index", index, "--target-precision", 1, "x")
+    refused = run("link", "--index", index, "--settings", "target_precision=1", "x")
     assert refused.exit_code == 2
     assert "no confidence is enough for a precision of 1" in refused.stderr
 
@@ -146,7 +146,7 @@ def test_a_picture_does_not_replace_what_is_read(run: Run, folder: Path, tmp_pat
 
 
 def test_an_index_that_is_not_calibrated_is_no_good_for_a_target(run: Run, folder: Path) -> None:
-    result = run("link", "--index", folder / "index", "--target-precision", 0.9, NAMES[0])
+    result = run("link", "--index", folder / "index", "--settings", "target_precision=0.9", NAMES[0])
     assert (result.exit_code, result.stdout) == (2, "")
     assert "the index is not calibrated: run `nymlink calibrate`" in result.stderr
 
@@ -163,7 +163,7 @@ class TestLink:
         assert second == ""
 
     def test_unsure_mentions_are_nil(self, run: Run, calibrated: Path, tmp_path: Path) -> None:
-        common = ("link", "--index", calibrated, "--target-precision", 0.85)
+        common = ("link", "--index", calibrated, "--settings", "target_precision=0.85")
         lines = run(*common, NAMES[0], self.UNSURE).stdout.splitlines()
         assert lines[1].split("\t")[2] == "X:0"
         assert lines[2].split("\t")[:6] == [self.UNSURE, "", "", "", "", ""]

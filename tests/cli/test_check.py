@@ -48,6 +48,7 @@ ROWS = [
     ("High blood pressure", "x_2", "agrees", None),
     ("hypertensions", "X_2", "agrees", None),
     ("hypotension", "X:2", "opposite", "X:3"),
+    ("no hypertension", "X:2", "opposite", None),
     ("renal hypertension", "X:2", "narrower", "X:4"),
     ("vascular disease", "X:4", "broader", "X:1"),
     ("gout", "X:2", "other", "X:6"),
@@ -89,7 +90,7 @@ def test_each_verdict(run: Run, index: Path, table: Path) -> None:
         assert (own["name"], own["stated"], own["verdict"]) == (name, stated, verdict)
         assert concept_id is None or own["concept_id"] == concept_id
     assert not found
-    assert "12 names and ids: 3 agrees" in result.stderr
+    assert "13 names and ids: 3 agrees" in result.stderr
 
 
 def test_a_table_that_agrees_has_an_empty_report(run: Run, index: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError
+from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.vocabulary.crossing import Crossing, RollUp
 from nymlink.vocabulary.mappings import read_mappings
@@ -144,6 +145,11 @@ def test_only_what_a_release_affects_is_linked_again(run: Run, folder: Path, old
         ("", "", ""),
         ("X:3", "", ""),
     ]
+    # The name that matched is that of the new link.
+    vocabulary = Index.load(folder / "new").vocabulary
+    for row in rows(result.stdout):
+        if row["why"]:
+            assert row["matched_name"] in {name.text for name in vocabulary.names(row["concept_id"])}
     assert "7 links: 4 not affected, 1 name lost, 1 merged, 1 name like it new" in result.stderr
 
 

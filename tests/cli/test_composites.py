@@ -1,4 +1,4 @@
-"""`--composites always`: cells with several findings on every door, and in every format."""
+"""Composites, always: cells with several findings on every door, and in every format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_each_door_splits_cells_alike(run: Run, built: Path, table: Path, tmp_path: Path) -> None:
-    given = ("--index", built / "index", "--column", "finding", "--composites", "always")
+    given = ("--index", built / "index", "--column", "finding", "--settings", "composites=always")
     linked = run("link", table, *given, "--format", "jsonl")
     assert linked.exit_code == 0, linked.stderr
     by_link = {}
@@ -58,7 +58,7 @@ def test_each_door_splits_cells_alike(run: Run, built: Path, table: Path, tmp_pa
 
 
 def test_a_mapping_says_part_and_denied(run: Run, built: Path, table: Path) -> None:
-    given = ("link", table, "--index", built / "index", "--column", "finding", "--composites", "always")
+    given = ("link", table, "--index", built / "index", "--column", "finding", "--settings", "composites=always")
     sssom = run(*given, "--format", "sssom")
     assert sssom.exit_code == 0, sssom.stderr
     body = "".join(line for line in sssom.stdout.splitlines(keepends=True) if not line.startswith("#"))
@@ -91,7 +91,16 @@ def test_usagi_maps_parts_and_no_denied_finding(run: Run, tmp_path: Path) -> Non
     assert run("vocab", "build", tmp_path / "omop.tsv", "-o", tmp_path / "v").exit_code == 0
     assert run("index", "build", tmp_path / "v", "-o", tmp_path / "i", "--encoder", "none").exit_code == 0
     (tmp_path / "t.csv").write_text('term\n"gout, fever"\n"no gout; fever"\n"no gout, fever"\n', encoding="utf-8")
-    given = ("link", tmp_path / "t.csv", "--index", tmp_path / "i", "--column", "term", "--composites", "always")
+    given = (
+        "link",
+        tmp_path / "t.csv",
+        "--index",
+        tmp_path / "i",
+        "--column",
+        "term",
+        "--settings",
+        "composites=always",
+    )
     usagi = run(*given, "--format", "usagi")
     assert usagi.exit_code == 0, usagi.stderr
     rows = list(csv.DictReader(io.StringIO(usagi.stdout)))

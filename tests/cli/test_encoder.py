@@ -40,6 +40,7 @@ def lines(tmp_path: Path, *names: str) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("export_once")
 def test_export(run: Run, model: Path, graph: Path, tmp_path: Path) -> None:
     result = run("encoder", "export", model, "-o", tmp_path / "onnx")
     assert (result.exit_code, result.stdout) == (0, f"0 MB → {tmp_path / 'onnx'}\n")

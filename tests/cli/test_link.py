@@ -308,6 +308,9 @@ def test_mentions_are_linked_to_a_part_of_the_vocabulary(run: Run, built: Path) 
     assert (
         "the branch 'X:22' is no concept of the index; did you mean X:2 (mitral insufficiency)?" in refused.stderr
     )
+    # An id that resembles none proposes none.
+    refused = run("link", "--index", built / "index", "MI", "--branch", "Y:9876")
+    assert refused.stderr.rstrip().endswith("the branch 'Y:9876' is no concept of the index")
 
 
 def test_several_processes_write_the_bytes_of_one(run: Run, built: Path, tmp_path: Path) -> None:
@@ -327,10 +330,29 @@ def test_several_processes_write_the_bytes_of_one(run: Run, built: Path, tmp_pat
         done = []
         for processes in (1, 2):
             output = tmp_path / f"{processes}-{name}"
-            command = ("link", *source, "--index", tmp_path / "index", "--processes", processes, "--top-k", 2)
+            command = (
+                "link",
+                *source,
+                "--index",
+                tmp_path / "index",
+                "--settings",
+                f"processes={processes}",
+                "--top-k",
+                2,
+            )
             result = run(*command, "-o", output)
             done.append((result.exit_code, result.stderr, output.read_bytes()))
         assert done[0] == done[1]
         assert done[0][2].count(b"\n") >= 70
-    refused = run("link", "--index", built / "index", "--corpus", corpus, "--rerank", "r", "--processes", 2)
-    assert (refused.exit_code, "leave --processes out" in refused.stderr) == (2, True)
+    refused = run(
+        "link",
+        "--index",
+        built / "index",
+        "--corpus",
+        corpus,
+        "--settings",
+        "rerank=r",
+        "--settings",
+        "processes=2",
+    )
+    assert (refused.exit_code, "leave processes out" in refused.stderr) == (2, True)

@@ -72,7 +72,7 @@ def test_documents_are_linked_with_the_places_of_their_mentions(run: Run, built:
 def test_a_re_ranker_changes_the_order_and_says_why(run: Run, built: Path, corpus: Path, reranker: Path) -> None:
     given = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--top-k", 2)
     before = [json.loads(line) for line in run(*given).stdout.splitlines()]
-    result = run(*given, "--rerank", reranker)
+    result = run(*given, "--settings", f"rerank={reranker}")
     assert result.exit_code == 0, result.stderr
     after = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(one["document_id"], one["start"], one["end"]) for one in after] == [
@@ -122,7 +122,7 @@ def test_a_table_of_mentions_is_a_corpus(run: Run, built: Path, tmp_path: Path) 
 
 def test_one_mention_with_its_context(run: Run, built: Path, reranker: Path) -> None:
     given = ("link", "--index", built / "index", "--format", "jsonl", "MI", "--context")
-    found = json.loads(run(*given, "The COMING MI, then MI.", "--rerank", reranker).stdout)
+    found = json.loads(run(*given, "The COMING MI, then MI.", "--settings", f"rerank={reranker}").stdout)
     assert set(found["candidates"][0]["parts"]) >= {"context"}
     assert (found["start"], found["end"], "document_id" in found) == (11, 13, False)
     defined = json.loads(run(*given, "Myocardial infarction (MI) is a cause of death.").stdout)
@@ -130,7 +130,7 @@ def test_one_mention_with_its_context(run: Run, built: Path, reranker: Path) -> 
     absent = run(*given, "He died in 1990.")
     assert absent.exit_code == 2
     assert "the mention 'MI' does not occur in the --context" in absent.stderr
-    alone = json.loads(run(*given, "MI", "--rerank", reranker).stdout)
+    alone = json.loads(run(*given, "MI", "--settings", f"rerank={reranker}").stdout)
     assert "context" not in alone["candidates"][0]["parts"]
 
 
@@ -155,7 +155,7 @@ def test_a_blank_context_is_none(run: Run, built: Path, reranker: Path, context:
     given = ("link", "--index", built / "index", "--format", "jsonl", "--top-k", 2, "MI")
     alone = run(*given)
     assert run(*given, "--context", context).stdout == alone.stdout
-    assert run(*given, "--context", context, "--rerank", reranker).stdout == alone.stdout
+    assert run(*given, "--context", context, "--settings", f"rerank={reranker}").stdout == alone.stdout
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_a_blank_context_is_none(run: Run, built: Path, reranker: Path, context:
     [
         (["MI", "--corpus", "x"], "give mentions, --file or --corpus, only one of them"),
         (["--file", "x", "--corpus", "x"], "give mentions, --file or --corpus, only one of them"),
-        (["MI", "--rerank", "x"], "--rerank goes by the text around a mention"),
-        (["--file", "x", "--rerank", "x"], "--rerank goes by the text around a mention"),
+        (["MI", "--settings", "rerank=x"], "rerank goes by the text around a mention"),
+        (["--file", "x", "--settings", "rerank=x"], "rerank goes by the text around a mention"),
         (["MI", "fever", "--context", "MI"], "give one MENTION"),
         (["--corpus", "x", "--context", "MI"], "give one MENTION"),
         (["MI", "--input-format", "table"], "is the format of a --corpus"),
         (["--corpus", "x", "--column", "1"], "--column goes with a table as input"),
-        (["--corpus", "x", "--rerank", "x", "--target-precision", "0.9"], "give one of them"),
+        (["--corpus", "x", "--settings", "rerank=x", "--settings", "target_precision=0.9"], "give one of them"),
     ],
 )
 def test_what_does_not_go_together_is_said(run: Run, given: list[str], message: str) -> None:
@@ -179,14 +179,14 @@ def test_what_does_not_go_together_is_said(run: Run, given: list[str], message: 
 
 
 def test_what_cannot_re_rank_is_said(run: Run, built: Path, corpus: Path, reranker: Path) -> None:
-    given = ("link", "--index", built / "index", "--corpus", corpus, "--rerank")
-    other = run(*given, built / "index")
+    given = ("link", "--index", built / "index", "--corpus", corpus, "--settings")
+    other = run(*given, f"rerank={built / 'index'}")
     assert (other.exit_code, other.stdout) == (2, "")
     assert "this is not a nymlink reranker but a nymlink index" in other.stderr
     # In a process of its own: here torch is loaded, and with it what needs it.
     without = "import sys; sys.modules['torch'] = None; from nymlink.cli import main; main()"
     missing = subprocess.run(
-        [sys.executable, "-c", without, *map(str, (*given, reranker))],
+        [sys.executable, "-c", without, *map(str, (*given, f"rerank={reranker}"))],
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -217,13 +217,13 @@ def test_an_order_is_learned_and_then_used(
     assert kept["candidates"] == 64
     assert run(*given, "--candidates", "2").exit_code == 0
     assert json.loads((own / "manifest.json").read_text(encoding="utf-8"))["fitted"]["candidates"] == 2
-    linked = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--rerank")
-    links = run(*linked, own)
+    linked = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--settings")
+    links = run(*linked, f"rerank={own}")
     assert "reranked" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
     assert "run `nymlink rerank fit`" not in links.stderr
-    assert "run `nymlink rerank fit`" in run(*linked, reranker).stderr
+    assert "run `nymlink rerank fit`" in run(*linked, f"rerank={reranker}").stderr
     asked = ("MI", "--context", "The COMING MI.")
-    why = run("link", "--index", built / "index", "--rerank", own, "--format", "reasons", *asked)
+    why = run("link", "--index", built / "index", "--settings", f"rerank={own}", "--format", "reasons", *asked)
     assert why.exit_code == 0, why.stderr
     assert why.stdout.splitlines()[1].startswith("  before X:")
     wrong = run(*given, "--type", "Gene")

@@ -40,7 +40,7 @@ def test_an_order_is_for_the_index_that_it_was_fitted_to(
 ) -> None:
     index = shutil.copytree(built / "index", tmp_path / "index")
     fit, evaluate = (("rerank", name, reranker, corpus, "--index", index) for name in ("fit", "evaluate"))
-    link = ("link", "--index", index, "--corpus", corpus, "--rerank", reranker)
+    link = ("link", "--index", index, "--corpus", corpus, "--settings", f"rerank={reranker}")
     warning = f"Warning: {reranker}: it was fitted with an index"
     assert run(*fit).exit_code == 0
     assert all(warning not in run(*command).stderr for command in (evaluate, link))

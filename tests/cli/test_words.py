@@ -12,7 +12,7 @@ import click
 import pytest
 
 from nymlink.cli import nymlink
-from nymlink.cli.option_groups import GROUPS, MESSAGES, RESTRICTION, GroupedCommand, group_of
+from nymlink.cli.option_groups import GROUPS, MESSAGES, GroupedCommand, group_of, message_options
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -98,20 +98,19 @@ def test_a_group_lists_its_commands_with_whole_sentences(name: str, group: click
 def test_a_command_has_few_options_in_groups_with_titles(name: str) -> None:
     command = COMMANDS[name]
     options = [option for option in command.params if isinstance(option, click.Option)]
-    # These groups are the same for all commands that have them, or change no result.
-    counted = [option for option in options if group_of(option) not in (RESTRICTION, MESSAGES, "Running")]
-    # Links have a judge beside all others.
-    assert len(counted) <= 15 + (name == "link")
+    assert len(options) <= 15
     assert isinstance(command, GroupedCommand)
     assert [option.name for option in options if group_of(option) not in GROUPS] == []
     said = command.get_help(click.Context(command, info_name=name))
+    assert all(flag in said for flag in GROUPS[MESSAGES].split())
     titles = [title for title in GROUPS if f"\n{title}:\n" in said]
     assert set(titles) == {group_of(option) for option in options}
     assert all(re.search(rf"^  .*{option.opts[-1]}\b", said, re.MULTILINE) for option in options)
 
 
 def test_every_option_of_a_group_is_that_of_a_command() -> None:
-    names = {flag for _, option in OPTIONS for flag in option.opts}
+    options = [*(option for _, option in OPTIONS), *message_options()]
+    names = {flag for option in options for flag in option.opts}
     assert [flag for flags in GROUPS.values() for flag in flags.split() if flag not in names] == []
 
 

@@ -179,16 +179,14 @@ def test_entity_bombs_are_refused(name: str, sample: Sample, tmp_path: Path, bom
     assert ":2: it declares the entity" in refusal(name, sample.write(tmp_path, text.encode()))
 
 
-@pytest.mark.parametrize(
-    "opening", ["<a>", "[", "{", "(", "a(", '"', "'''", "[Term]\n", "<!--", "<x:a ", "\\", '{"a":']
-)
-def test_openings_without_end(name: str, sample: Sample, tmp_path: Path, opening: str) -> None:
-    read(name, sample.write(tmp_path, with_line(sample, opening * 100_000)))
+def test_openings_without_end(name: str, sample: Sample, tmp_path: Path) -> None:
+    for opening in ("<a>", "a(", '"', "[Term]\n", "<!--", '{"a":'):
+        read(name, sample.write(tmp_path, with_line(sample, opening * 100_000)))
 
 
-@pytest.mark.parametrize(("opening", "closing"), [("<a>", "</a>"), ("[", "]"), ("(", ")"), ('{"a":', "}")])
-def test_a_hundred_thousand_levels(name: str, sample: Sample, tmp_path: Path, opening: str, closing: str) -> None:
-    read(name, sample.write(tmp_path, with_line(sample, opening * 100_000 + closing * 100_000)))
+def test_a_hundred_thousand_levels(name: str, sample: Sample, tmp_path: Path) -> None:
+    for opening, closing in (("<a>", "</a>"), ("[", "]")):
+        read(name, sample.write(tmp_path, with_line(sample, opening * 100_000 + closing * 100_000)))
 
 
 def test_blank_lines_say_nothing(name: str, sample: Sample, tmp_path: Path) -> None:
@@ -203,11 +201,11 @@ def test_blank_lines_say_nothing(name: str, sample: Sample, tmp_path: Path) -> N
         assert texts(read(name, path)) == plain
 
 
-@pytest.mark.parametrize("field", ["\tx", ",x", "|x", "\0", ";", " a='b'"])
-def test_a_hundred_thousand_columns(name: str, sample: Sample, tmp_path: Path, field: str) -> None:
+def test_a_hundred_thousand_columns(name: str, sample: Sample, tmp_path: Path) -> None:
     first, _, rest = sample.text.partition("\n")
-    read(name, sample.write(tmp_path, f"{first}{field * 100_000}\n{rest}".encode()))
-    read(name, sample.write(tmp_path, with_line(sample, field * 100_000 + "\n")))
+    for field in ("\tx", ",x", " a='b'"):
+        read(name, sample.write(tmp_path, f"{first}{field * 100_000}\n{rest}".encode()))
+        read(name, sample.write(tmp_path, with_line(sample, field * 100_000 + "\n")))
 
 
 def test_archives_are_not_unpacked(name: str, sample: Sample, tmp_path: Path) -> None:

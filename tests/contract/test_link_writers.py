@@ -166,7 +166,7 @@ def test_what_is_needed_and_not_there_is_said(name: str) -> None:
 
 
 def test_an_option_that_is_ignored_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    format = replace(LINK_FORMATS.get(name), ignores=frozenset({"--top-k", "--rerank"}))
+    format = replace(LINK_FORMATS.get(name), ignores=frozenset({"--top-k", "--language"}))
     monkeypatch.setattr(LINK_FORMATS, "get", lambda _: format)
     info = replace(info_for(name), options=frozenset({"--top-k", "--index"}))
     out = io.BytesIO() if format.target == "binary" else io.StringIO()

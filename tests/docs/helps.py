@@ -19,6 +19,7 @@ class Help:
 
     options: tuple[str, ...]
     examples: tuple[str, ...]
+    is_group: bool
 
 
 def options(line: str) -> list[str]:
@@ -27,9 +28,13 @@ def options(line: str) -> list[str]:
 
 
 def _helps(command: click.Command, path: str) -> Iterator[tuple[str, Help]]:
-    names = (name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts))
+    names = (
+        name
+        for parameter in command.get_params(click.Context(command))
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    )
     examples = re.findall(r"^ *(nymlink \w(?:\\\n|[^\n])*)", command.help or "", re.MULTILINE)
-    yield path, Help((*names, "--help"), tuple(examples))
+    yield path, Help((*names, "--help"), tuple(examples), isinstance(command, click.Group))
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):

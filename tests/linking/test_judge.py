@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-import threading
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,67 +19,8 @@ from nymlink.index.index import Index
 from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration
 from nymlink.linking.judge import KEY, Judge, JudgeSettings, read_answer
 from nymlink.linking.linker import Linker
+from tests.linking.chat import ChatServer
 from tests.linking.toy import built_index
-
-Reply = Callable[[dict[str, Any]], Any]
-
-
-class Server:
-    """A chat server whose answers a function gives: a text, a status, bytes, or a number of seconds to wait."""
-
-    def __init__(self, reply: Reply, models: tuple[str, ...] = ("small",)) -> None:
-        self.asked: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        done = self.done = threading.Event()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *_: Any) -> None:
-                pass
-
-            def do_GET(self) -> None:
-                assert self.path == "/v1/models"
-                self.send(200, {"data": [{"id": name} for name in models]})
-
-            def do_POST(self) -> None:
-                assert self.path == "/v1/chat/completions"
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.asked.append(body)
-                outer.headers.append(dict(self.headers))
-                said = reply(body)
-                if isinstance(said, float):
-                    done.wait(said)
-                    said = "late"
-                if isinstance(said, int):
-                    self.send(said, {"error": "no"})
-                elif isinstance(said, bytes):
-                    self.send(200, said)
-                else:
-                    self.send(200, {"choices": [{"message": {"role": "assistant", "content": said}}]})
-
-            def send(self, status: int, body: Any) -> None:
-                data = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(status)
-                if status == 302:
-                    self.send_header("Location", "/v1/models")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
-
-    def __enter__(self) -> Server:
-        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01})
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.done.set()
-        self.http.shutdown()
-        self.thread.join()
-        self.http.server_close()
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +58,7 @@ def place_of(body: dict[str, Any], name: str) -> str:
 
 def test_the_model_chooses_a_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "asked.jsonl"
-    with Server(lambda body: place_of(body, "mitral insufficiency")) as server:
+    with ChatServer(lambda body: place_of(body, "mitral insufficiency")) as server:
         given = linker(server.url, log)
         before = Linker(calibrated(), top_k=10).link(NOTE)
         first, again = given.link(NOTE)
@@ -140,25 +79,25 @@ def test_the_model_chooses_a_candidate(tmp_path: Path, capsys: pytest.CaptureFix
     assert (line["mention"], line["choice"], line["concept_id"], line["model"]) == ("MI", 2, "D:4", "small")
     assert line["question"] == question
     # An earlier answer is used again: without requests, and by another judge.
-    with Server(lambda _: 500) as silent:
+    with ChatServer(lambda _: 500) as silent:
         later = linker(silent.url, log, most_requests=1)
         assert later.link(NOTE)[0].candidates == first.candidates
         assert silent.asked == []
 
 
 def test_the_model_chooses_none_or_the_first(tmp_path: Path) -> None:
-    with Server(lambda _: '<think>{"answer": 2}</think>```{"answer": "0"}```') as server:
+    with ChatServer(lambda _: '<think>{"answer": 2}</think>```{"answer": "0"}```') as server:
         link = linker(server.url, tmp_path / "a").link("mi")
         assert (link.nil, link.best, link.judged) == (True, None, "small chose no candidate")
         assert link.candidates
-    with Server(lambda _: " 1. ") as server:
+    with ChatServer(lambda _: " 1. ") as server:
         link = linker(server.url, tmp_path / "b").link("mi")
         assert (link.nil, link.judged) == (False, "small chose candidate 1")
         assert link.confidence == Linker(calibrated()).link("mi").confidence
 
 
 def test_only_doubtful_links_are_asked_about(tmp_path: Path) -> None:
-    with Server(lambda _: "1") as server:
+    with ChatServer(lambda _: "1") as server:
         given = linker(server.url, tmp_path / "a", below=0.9)
         links = given.link(["ovarian cancer", "cancer of liver or so", "zzz", ""])
         assert [link.judged is not None for link in links] == [False, True, False, False]
@@ -168,7 +107,7 @@ def test_only_doubtful_links_are_asked_about(tmp_path: Path) -> None:
 
 
 def test_the_parts_of_a_composite_mention_are_judged(tmp_path: Path) -> None:
-    with Server(lambda body: "0" if "Mention: ovarian" in body["messages"][1]["content"] else "1") as server:
+    with ChatServer(lambda body: "0" if "Mention: ovarian" in body["messages"][1]["content"] else "1") as server:
         link = linker(server.url, tmp_path / "a").link(
             Mention("both", parts=("breast lump cancer", "ovarian cyst"))
         )
@@ -199,7 +138,7 @@ def is_unchanged(link: Any, reason: str) -> bool:
 )
 def test_a_link_stays_if_the_answer_is_unusable(tmp_path: Path, said: Any, reason: str, requests: int) -> None:
     log = tmp_path / "a"
-    with Server(lambda _: said) as server:
+    with ChatServer(lambda _: said) as server:
         link = linker(server.url, log, seconds=0.3).link("mi")
         assert is_unchanged(link, reason)
         assert len(server.asked) == requests
@@ -207,19 +146,19 @@ def test_a_link_stays_if_the_answer_is_unusable(tmp_path: Path, said: Any, reaso
     assert line["choice"] is None
     assert reason in line["problem"]
     # It is asked again the next time.
-    with Server(lambda _: "1") as server:
+    with ChatServer(lambda _: "1") as server:
         assert linker(server.url, log).link("mi").judged == "small chose candidate 1"
 
 
 def test_a_later_try_may_succeed(tmp_path: Path) -> None:
     replies = iter([500, 429, '{"answer": 1}'])
-    with Server(lambda _: next(replies)) as server:
+    with ChatServer(lambda _: next(replies)) as server:
         assert linker(server.url, tmp_path / "a").link("mi").judged == "small chose candidate 1"
     assert [line["tries"] for line in lines(tmp_path / "a")] == [3]
 
 
 def test_a_judge_that_is_down_is_not_asked_for_ever(tmp_path: Path) -> None:
-    with Server(lambda _: "1") as server:
+    with ChatServer(lambda _: "1") as server:
         pass
     with pytest.warns(UserWarning, match="does not name its model"):
         links = linker(server.url, tmp_path / "a").link([f"mi {number}" for number in range(30)])
@@ -229,7 +168,7 @@ def test_a_judge_that_is_down_is_not_asked_for_ever(tmp_path: Path) -> None:
 
 
 def test_requests_are_limited(tmp_path: Path) -> None:
-    with Server(lambda _: "1") as server:
+    with ChatServer(lambda _: "1") as server:
         links = linker(server.url, tmp_path / "a", most_requests=3).link([f"mi {number}" for number in range(9)])
         assert len(server.asked) == 3
     assert sum(link.judged == "not judged: 3 requests were made" for link in links) == 6
@@ -238,7 +177,7 @@ def test_requests_are_limited(tmp_path: Path) -> None:
 def test_half_a_line_of_a_killed_run_is_skipped(tmp_path: Path) -> None:
     log = tmp_path / "a"
     log.write_text('{"digest": "1", "choice": 1, "candidates": ["D:1"]}\n{"digest": "2", "ch', encoding="utf-8")
-    with Server(lambda _: "1") as server:
+    with ChatServer(lambda _: "1") as server:
         assert linker(server.url, log).link("mi").judged == "small chose candidate 1"
     assert len(log.read_text(encoding="utf-8").splitlines()) == 3
     assert json.loads(log.read_text(encoding="utf-8").splitlines()[2])["mention"] == "mi"
@@ -246,14 +185,14 @@ def test_half_a_line_of_a_killed_run_is_skipped(tmp_path: Path) -> None:
 
 def test_the_key_goes_to_the_server_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, "s3cret")
-    with Server(lambda _: "1") as server:
+    with ChatServer(lambda _: "1") as server:
         linker(server.url, tmp_path / "a").link("mi")
         assert server.headers[0]["Authorization"] == "Bearer s3cret"
     assert "s3cret" not in (tmp_path / "a").read_text(encoding="utf-8")
 
 
 def test_a_server_with_several_models_asks_for_one(tmp_path: Path) -> None:
-    with Server(lambda _: "1", models=("one", "two")) as server:
+    with ChatServer(lambda _: "1", models=("one", "two")) as server:
         with pytest.raises(InputError, match="several models \\(one, two\\)"):
             linker(server.url, tmp_path / "a").link("mi")
         assert linker(server.url, tmp_path / "b", model="two").link("mi").judged == "two chose candidate 1"
@@ -302,9 +241,9 @@ def test_the_command_asks_a_judge(tmp_path: Path) -> None:
     index = tmp_path / "index"
     calibrated().save(index)
     file = tmp_path / "judge.toml"
-    with Server(lambda body: place_of(body, "mitral insufficiency")) as server:
+    with ChatServer(lambda body: place_of(body, "mitral insufficiency")) as server:
         file.write_text(f'[judge]\nurl = "{server.url}"\nbelow = 1\nfile = "asked.jsonl"\n', encoding="utf-8")
-        given = ["link", "--index", str(index), "--judge", str(file), "--format", "jsonl", "mi"]
+        given = ["link", "--index", str(index), "--settings", str(file), "--format", "jsonl", "mi"]
         result = CliRunner().invoke(nymlink, given)
         assert result.exit_code == 0, result.output
         assert server.url in result.stderr
@@ -312,6 +251,16 @@ def test_the_command_asks_a_judge(tmp_path: Path) -> None:
         assert link["candidates"][0]["concept_id"] == "D:4"
         assert "small chose candidate" in link["notes"][-1]
     assert len(lines(tmp_path / "asked.jsonl")) == 1
-    result = CliRunner().invoke(nymlink, ["link", "--judge", "http://u:p@localhost", "mi"])
+    result = CliRunner().invoke(nymlink, ["link", "--settings", "judge=http://u:p@localhost", "mi"])
     assert result.exit_code != 0
     assert "NYMLINK_JUDGE_KEY" in str(result.exception) + result.output
+
+
+def test_a_judge_is_asked_again_after_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replies = iter([400, 400, 400])
+    with ChatServer(lambda _: next(replies, "1")) as server:
+        given = linker(server.url, tmp_path / "a")
+        links = given.link([f"mi {number}" for number in range(20)])
+        assert sum("in a row" in (link.judged or "") for link in links) >= 10
+        monkeypatch.setattr(judges.time, "monotonic", lambda now=time.monotonic: now() + judges._PAUSE)
+        assert given.link("mi").judged == "small chose candidate 1"

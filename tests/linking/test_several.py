@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from nymlink.cli import nymlink
 from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
@@ -40,6 +44,53 @@ def test_documents_come_in_order(linkers: list[Linker]) -> None:
     found = list(SeveralLinkers(linkers).link_documents(iter(documents)))
     assert [[link.document_id for link in links] for links in found] == [["0"] * 2, ["1"] * 2, ["2"] * 2]
     assert found[0][0].candidates[0].concept_id == "D:1"
+
+
+def test_the_domain_of_a_mention_in_one_index_of_several_vocabularies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"A:1": ["heart attack"], "A:2": ["heart failure"], "A:3": ["gout"]}
+    index = Index.build(vocabulary({**names, "B:1": ["heart rate"], "B:2": ["seizure"], "B:3": ["heart valve"]}))
+    linker = Linker(index)
+    attack, valves, nothing = linker.link(["heart attack", "heart valves", ""])
+    assert attack.domain is not None
+    assert valves.domain is not None
+    assert nothing.domain is None
+    assert (attack.domain.name, valves.domain.name) == ("A", "B")
+    assert valves.confidence is not None
+    assert valves.confidence <= (valves.domain.confidence or 0) <= 1
+    assert (attack.domain.nearest, attack.domain.of) == (1, 1)
+    assert attack.to_dict()["domain"] == {
+        "name": "A",
+        "confidence": attack.domain.confidence,
+        "nearest": 1,
+        "of": 1,
+    }
+    assert linker.link(["gout"]).to_dicts()[0]["domain"] == "A"
+    said = str(linker.explain("heart attack"))
+    assert f"\n  domain A, confidence {attack.domain.confidence:.3f}: 1 of 1 nearest concepts" in said
+    pain = linker.link("heart pain").domain
+    assert pain is not None
+    assert 1 <= pain.nearest < pain.of
+    # Without a confidence, the domain is that of the first candidate.
+    plain = Linker(Index.build(index.vocabulary, encoder=None)).link("heart valve").domain
+    assert plain is not None
+    assert (plain.name, plain.confidence) == ("B", None)
+    index.save(tmp_path / "index")
+    monkeypatch.chdir(tmp_path)
+    command = ["link", "--index", "index", "heart attack", "--top-k", "2", "--format", "csv"]
+    header, first, second = CliRunner().invoke(nymlink, command).stdout.splitlines()
+    place = header.split(",").index("domain")
+    assert header.split(",")[place + 1] == "domain_confidence"
+    assert first.split(",")[place : place + 2] == ["A", f"{attack.domain.confidence:.4f}"]
+    assert second.split(",")[place : place + 2] == ["", ""]
+
+
+def test_a_single_vocabulary_is_no_domain() -> None:
+    links = Linker(Index.build(vocabulary({"A:1": ["gout"], "A:2": ["seizure"]}), encoder=None)).link(["gout"])
+    assert links[0].domain is None
+    assert "domain" not in links[0].to_dict()
+    assert "domain" not in links.to_arrow().column_names
 
 
 def test_confidences_are_needed(linkers: list[Linker]) -> None:

@@ -47,7 +47,7 @@ SCHEMA.app = app
 
 @pytest.mark.slow
 @SCHEMA.parametrize()
-@hypothesis.settings(max_examples=20, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.settings(max_examples=8, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
 def test_no_request_makes_the_server_fail(case: schemathesis.Case) -> None:
     # A name of an index and of a project that are there, where others would only be refused.
     if case.path_parameters and "name" in case.path_parameters:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from nymlink.corpus.documents import Document, Mention
+from nymlink.linking import judge
+from nymlink.linking.judge import JudgeSettings
 from nymlink.linking.linker import Linker
 from nymlink.serve.serve_settings import Limits
+from tests.linking.chat import ChatServer
 from tests.serve.toy import built_index, plain_index, serving
 
 NAMES = ["heart attack", "siezure", "MI", "", "heart attack", "infarto de miocardio"]
@@ -30,6 +35,50 @@ def test_links_are_those_of_a_linker(client: TestClient, top_k: int) -> None:
 
 def test_indexes_stand_side_by_side(client: TestClient) -> None:
     assert link(client, mentions=["MI"], index="plain") == [Linker(plain_index()).link("MI").to_dict()]
+
+
+def test_the_model_of_the_server_is_asked_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "_WAIT", 0.01)
+    log = tmp_path / "asked.jsonl"
+    replies = iter(['{"answer": 2}', 500, 500, 500, "it may be the heart", 2.0])
+    request = {"mentions": ["MI"], "text": "The MI of 1990.", "top_k": 1}
+    with ChatServer(lambda _: next(replies)) as chat:
+        settings = JudgeSettings(url=chat.url, below=1.0, file=str(log))
+        with serving(judge=settings, limits=Limits(answer_seconds=1.0)) as client:
+            assert client.get("/v1/indexes").json()["judge"] == settings.endpoint
+
+            def asked(**changes: Any) -> tuple[Any, str]:
+                answer = client.post("/link", json={**request, **changes}).json()
+                return answer["links"][0], answer.get("judge")
+
+            plain, at = asked()
+            assert (chat.asked, at) == ([], None)
+            judged, at = asked(judge=True)
+            assert at == settings.endpoint
+            assert judged["notes"][-1] == "small chose candidate 2"
+            assert judged["candidates"][0]["concept_id"] != plain["candidates"][0]["concept_id"]
+            assert len(judged["candidates"]) == 1
+            assert asked(judge=True)[0] == judged
+            assert len(chat.asked) == 1
+            # Down, nonsense, slow: the link stays as it was.
+            for mention, note in (
+                ("seizure", "status 500"),
+                ("fits", "names no candidate"),
+                ("mi!", "no answer in"),
+            ):
+                same, _ = asked(mentions=[mention], text="")
+                left, _ = asked(mentions=[mention], text="", judge=True)
+                assert note in left["notes"][-1]
+                assert (left["candidates"], left["confidence"]) == (same["candidates"], same["confidence"])
+            several = client.post("/link", json={"mentions": ["MI"], "index": ["toy", "plain"], "judge": True})
+            assert several.status_code == 422
+    assert [json.loads(line)["choice"] for line in log.read_text().splitlines()] == [2, None, None, None]
+
+
+def test_a_server_without_a_model_refuses_to_ask_one(client: TestClient) -> None:
+    answer = client.post("/link", json={"mentions": ["MI"], "judge": True})
+    assert (answer.status_code, answer.json()["code"]) == (422, "no_judge")
+    assert client.get("/v1/indexes").json()["judge"] is None
 
 
 def test_missing_mentions_have_empty_links(client: TestClient) -> None:

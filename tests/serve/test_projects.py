@@ -282,6 +282,18 @@ def test_a_concept_of_the_project_is_added_and_decided(api: TestClient) -> None:
     made = decided(api, HEART, "concept", "LOCAL:0000001").json()["decision"]
     assert made["targets"][0]["name"] == "Broken heart"
     assert decided(api, SEIZURE, "concept", "LOCAL:0000002").status_code == 422
+    for typed, matched in (
+        ("BROKEN heart", "Broken heart"),
+        ("t, broken", "heart, broken"),
+        ("local:0000001", None),
+    ):
+        found = {
+            each["concept_id"]: each["matched"]
+            for each in api.get("/projects/a/search", params={"q": typed}).json()["results"]
+        }
+        assert (found["LOCAL:0000001"] or {"text": None})["text"] == matched
+    within = api.get("/projects/a/search", params={"q": "broken", "within": "disease"}).json()["results"]
+    assert "LOCAL:0000001" not in {each["concept_id"] for each in within}
     again = api.post("/projects/a/concepts", json=new)
     assert (again.status_code, "already" in again.text) == (422, True)
     asked = api.get("/projects/a/concept-requests", params={"template": "issue"})

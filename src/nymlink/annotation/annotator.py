@@ -154,7 +154,7 @@ def annotate(text: str | Document) -> Links:
     """Find phenotypes in a text, and link them to the embedded default.
 
     The embedded default is an index of the Human Phenotype Ontology. The first call of a user builds this index,
-    which takes half a minute to some minutes. The first call of a process opens it. For another vocabulary or
+    which takes some seconds. The first call of a process opens it. For another vocabulary or
     other settings, see :class:`~nymlink.annotation.annotator.Annotator`.
 
     Args:

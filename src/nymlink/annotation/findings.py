@@ -51,6 +51,15 @@ _SAID: Final = re.compile(
 )
 
 
+_BENCH: Final = re.compile(
+    r"\b(?:buffer(?:ed|s)?|tris|hcl|hepes|edta|nacl|incubat\w*|supernatants?|culture medium|fbs|mol%|annealing|"
+    r"optimum|(?:potassium|sodium) (?:acetate|phosphate|chloride|citrate|hydroxide))\b",
+    re.IGNORECASE,
+)
+"""Words of experiments, whose quantities are of no patient."""
+_BESIDE: Final = 50
+"""Characters before and after the name of a test in which such words count."""
+
 _BETWEEN: Final = re.compile(r"[\s-]*")
 _LONGEST: Final = 24
 """Words in which a phrase ends."""
@@ -127,6 +136,8 @@ def _measured(
     # Most values need no age.
     age = cache(partial(age_of, text))
     for place, match in enumerate(names):
+        if _BENCH.search(text, max(0, match.start() - _BESIDE), match.end() + _BESIDE):
+            continue
         norms = tables.norms[_test(match, tables)]
         end = names[place + 1].start() if place + 1 < len(names) else len(text)
         window = _window(text, match.end(), end)

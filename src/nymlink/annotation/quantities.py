@@ -84,10 +84,13 @@ class Quantity(NamedTuple):
     side: int
 
 
+_RAISED_DIGITS: Final = str.maketrans("⁹³⁶", "936")
+
+
 def squeezed(unit: str) -> str:
     """Write a unit in one way: small letters, without blanks and signs of multiplication."""
     plain = unit.lower().replace("μ", "µ").replace("mcg", "µg").replace("micromol", "µmol")
-    return re.sub(r"[\s·.*^×]|(?<=10)[⁹9³3]?(?=/)", "", plain)
+    return re.sub(r"[\s·.*^×]", "", plain.translate(_RAISED_DIGITS))
 
 
 def quantities(text: str, start: int, end: int, units: re.Pattern[str]) -> Iterator[Quantity]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
@@ -21,14 +21,22 @@ from nymlink.annotation.annotator_settings import (
 )
 from nymlink.annotation.stream import KeptShards, annotate_stream, annotation_folder
 from nymlink.annotation.texts import JSON_LINES, PLAIN, read_stream, read_texts
-from nymlink.cli.common import finish, reported_problems, require_files, restriction_options
+from nymlink.cli.common import (
+    finish,
+    read_settings,
+    reported_problems,
+    require_files,
+    restriction_options,
+    settings_option,
+    with_options,
+)
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal import show_read_progress, tell
-from nymlink.core.toml_settings import make_settings, read_toml
+from nymlink.core.toml_settings import make_settings
 from nymlink.corpus.documents import Document
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import DistinctIds, source_name
@@ -47,13 +55,6 @@ from nymlink.vocabulary.restriction import Restriction
 
 _OPTIONS: Final = (
     click.option(
-        "--fuzzy/--no-fuzzy",
-        default=None,
-        help="Also link phrases that are not exact names, found by search: finds more, several times slower.  "
-        "[default: no-fuzzy]",
-    ),
-    restriction_options,
-    click.option(
         "--detector",
         metavar="NAME",
         help="Source of mentions: dictionary; given, the mentions of the documents; spacy:MODEL; hf:MODEL.  "
@@ -66,11 +67,24 @@ _OPTIONS: Final = (
         "[default: en]",
     ),
     click.option(
-        "--settings",
-        "file",
-        type=click.Path(path_type=Path),
-        help="TOML file with settings of an annotator: min_confidence, fuzzy_confidence, overlaps, flags …, and "
-        "under [restriction] branch, types, sources, ids and exclude. Options override it.",
+        "--min-confidence",
+        type=click.FloatRange(0, 1),
+        help=f"Leave out mentions with a lower confidence.  [default: {MIN_CONFIDENCE}]",
+    ),
+)
+"""Options of the command for one machine; `nymlink bulk annotate` has them among --settings."""
+
+_SHARED: Final = (
+    click.option(
+        "--fuzzy/--no-fuzzy",
+        default=None,
+        help="Also link phrases that are not exact names, found by search: finds more, several times slower.  "
+        "[default: no-fuzzy]",
+    ),
+    restriction_options,
+    settings_option(
+        "language, detector, min_confidence, fuzzy_confidence, overlaps, flags …; in a file, under [restriction], "
+        "also branch, types, sources, ids and exclude. Options override it"
     ),
 )
 
@@ -89,35 +103,32 @@ class ChosenSettings:
 
 
 def annotator_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of an annotator, given to the command as ``chosen``, :class:`ChosenSettings`."""
+    """Add the shared options of an annotator, given to the command as ``chosen``, :class:`ChosenSettings`."""
 
     @wraps(command)
     def with_settings(
         *,
         fuzzy: bool | None,
         restriction: Restriction,
-        detector: str | None,
-        language: str | None,
-        file: Path | None,
+        settings: tuple[str, ...],
+        detector: str | None = None,
+        language: str | None = None,
         min_confidence: float | None = None,
         **others: Any,
     ) -> None:
-        values = {} if file is None else read_toml(file)
-        settings = make_settings(AnnotatorSettings, values, path=file)
+        values, path = read_settings(settings)
+        chosen = make_settings(AnnotatorSettings, values, path=path)
         given: dict[str, Any] = {"fuzzy": fuzzy, "detector": detector, "language": language}
         given["min_confidence"] = min_confidence
-        settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+        chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
         if restriction:
             own = {name: values for name, values in asdict(restriction).items() if values}
-            settings = replace(settings, restriction=replace(settings.restriction, **own))
-        if settings.language == "any":
-            settings = replace(settings, language=None)
-        command(chosen=ChosenSettings(settings, detector is not None or "detector" in values), **others)
+            chosen = replace(chosen, restriction=replace(chosen.restriction, **own))
+        if chosen.language == "any":
+            chosen = replace(chosen, language=None)
+        command(chosen=ChosenSettings(chosen, detector is not None or "detector" in values), **others)
 
-    decorated: Callable[..., None] = with_settings
-    for decorate in reversed(_OPTIONS):
-        decorated = decorate(decorated)
-    return decorated
+    return with_options(with_settings, _SHARED)
 
 
 _STREAM: Final = Path("-")
@@ -137,12 +148,8 @@ _LOOKED_AT: Final = 64
     type=click.Choice([PLAIN, JSON_LINES, *CORPUS_FORMATS.names()]),
     help="Format of the files; recognised by the content if not given.",
 )
+@partial(with_options, options=_OPTIONS)
 @annotator_options
-@click.option(
-    "--min-confidence",
-    type=click.FloatRange(0, 1),
-    help=f"Leave out mentions with a lower confidence.  [default: {MIN_CONFIDENCE}]",
-)
 @click.option("--processes", type=click.IntRange(min=1), help="Number of processes; one per core if not given.")
 @click.option(
     "-o",

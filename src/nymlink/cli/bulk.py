@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -15,18 +16,20 @@ from nymlink.bulk.row_formats import ROW_FORMATS
 from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask, Task
 from nymlink.cli.annotate import ChosenSettings, annotator_options
 from nymlink.cli.common import (
-    composites_option,
     input_format_option,
-    language_option,
     map_column_option,
     mapping,
+    read_settings,
     reported_problems,
+    require_share,
     restriction_options,
-    target_precision_option,
+    settings_option,
     top_k_option,
+    with_options,
 )
 from nymlink.cli.lazy import LazyCommands
 from nymlink.cli.option_groups import GroupedCommand
+from nymlink.core.toml_settings import make_settings
 from nymlink.encode.backend import Precision
 from nymlink.encode.model.folder import MINI
 from nymlink.jobs.job_folder import PARTS
@@ -140,10 +143,7 @@ def job_options(command: Callable[..., Task]) -> Callable[..., None]:
         if report.counts.rejected:
             click.get_current_context().exit(1)
 
-    decorated: Callable[..., None] = run
-    for decorate in reversed(_OPTIONS):
-        decorated = decorate(decorated)
-    return decorated
+    return with_options(run, _OPTIONS)
 
 
 def describe(report: JobReport, unit: str, output: Path) -> str:
@@ -175,22 +175,25 @@ def absolute(path: Path) -> str:
     return str(path.absolute())
 
 
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """What ``--settings`` of `nymlink bulk link` takes."""
+
+    language: str | None = None
+    target_precision: float | None = None
+    composites: Literal["given", "always"] = "given"
+
+    def __post_init__(self) -> None:
+        require_share(self.target_precision)
+
+
 @click.command(cls=GroupedCommand)
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
 @restriction_options
 @top_k_option
-@target_precision_option
-@language_option
-@composites_option
+@settings_option("language, target_precision or composites, as of `nymlink link`")
 @job_options
-def link(
-    index: Path,
-    restriction: Restriction,
-    top_k: int,
-    target_precision: float | None,
-    language: str | None,
-    composites: Literal["given", "always"],
-) -> Task:
+def link(index: Path, restriction: Restriction, top_k: int, settings: tuple[str, ...]) -> Task:
     """Link the mentions of many rows to concepts.
 
     A row of a table is a mention; a document of PubTator is linked with all its mentions. The links are those of
@@ -200,14 +203,9 @@ def link(
     nymlink bulk link table.csv --column diagnosis --index mondo-index -o links
     nymlink bulk link notes.PubTator.txt --index mondo-index -o more-links --workers 2
     """
-    return LinkTask(
-        index=absolute(index),
-        top_k=top_k,
-        target_precision=target_precision,
-        language=language,
-        composites=composites,
-        restriction=restriction,
-    )
+    values, path = read_settings(settings)
+    chosen = make_settings(LinkSettings, values, path=path)
+    return LinkTask(index=absolute(index), top_k=top_k, restriction=restriction, **asdict(chosen))
 
 
 @click.command(cls=GroupedCommand)

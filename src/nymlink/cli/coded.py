@@ -120,8 +120,8 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
     problems = reported_problems()
     table = CodedTable.read(results, problems)
     at_name, at_id = table.place(name, "--name "), table.place(concept_id, "--id ")
-    matched = table.header.index("matched_name") if "matched_name" in table.header else None
-    label = table.header.index("concept_name") if "concept_name" in table.header else None
+    places = {column: place for place, column in enumerate(table.header)}
+    matched, label = places.get("matched_name"), places.get("concept_name")
     index = Index.load(new)
     release = Release(_vocabulary(old, problems), index.vocabulary)
     former = [
@@ -137,6 +137,9 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
         cells[at_id] = now.concept_id
         if label is not None and now.concept_name:
             cells[label] = now.concept_name
+        for column, value in (("matched_name", now.matched_name), ("score", now.score)) if now.why else ():
+            if (place := places.get(column)) is not None:
+                cells[place] = f"{value:.4f}" if isinstance(value, float) else value or ""
         confidence = "" if now.confidence is None else str(now.confidence)
         added[number] = [now.why, before.concept_id if now.why else "", confidence]
     header, rows = table.with_columns(["why", "old_id", "new_confidence"], added)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -13,6 +14,7 @@ import click
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.store.output_checks import require_file
 from nymlink.core.terminal import STYLE, tell
+from nymlink.core.toml_settings import read_toml
 from nymlink.corpus.offsets import OFFSET_UNITS
 from nymlink.vocabulary.restriction import Restriction
 
@@ -94,6 +96,64 @@ def mapping(values: Iterable[str], form: str = "COLUMN=HEADER, for example name=
     return assigned
 
 
+def with_options(command: Callable[..., None], options: Sequence[Callable[[Any], Any]]) -> Callable[..., None]:
+    """Add options to a command, in their order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def settings_option(help: str) -> Callable[[Any], Any]:
+    """Make the option ``--settings``, given to the command as ``settings``, texts for :func:`read_settings`.
+
+    Args:
+        help: the names of the settings.
+    """
+    return click.option(
+        "--settings",
+        multiple=True,
+        metavar="FILE|NAME=VALUE",
+        help=f"A TOML file with settings, or one setting: {help}. Repeatable; later values count.",
+    )
+
+
+def read_settings(given: Iterable[str]) -> tuple[dict[str, Any], Path | None]:
+    """Read what the user gave to ``--settings``.
+
+    Args:
+        given: paths of TOML files, and assignments: ``["composites=always"]``. A value is TOML, or else a text.
+
+    Returns:
+        Name → value, and the last file, ``None`` if there is none.
+
+    Raises:
+        InputError: a file is missing or is not TOML.
+    """
+    values: dict[str, Any] = {}
+    path = None
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or Path(each).is_file():
+            path = Path(each)
+            values |= read_toml(path)
+            continue
+        try:
+            values |= tomllib.loads(f"{name} = {value}")
+        except tomllib.TOMLDecodeError:
+            values[name.strip()] = value
+    return values, path
+
+
+def require_share(target_precision: float | None) -> None:
+    """Check a share of right links.
+
+    Raises:
+        ValueError: it is not from 0 to 1.
+    """
+    if target_precision is not None and not 0 <= target_precision <= 1:
+        raise ValueError(f"target_precision must be from 0 to 1, not {target_precision}")
+
+
 def language_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add the option ``--language CODE`` of mentions."""
     return click.option(
@@ -114,18 +174,16 @@ def restriction_options(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         command(*args, restriction=Restriction.of(branch=branch, exclude=exclude, types=types), **others)
 
-    decorated: Callable[..., None] = with_restriction
-    for name, metavar, help in reversed(_RESTRICTION):
-        decorated = click.option(f"--{name}", multiple=True, metavar=metavar, help=f"{help} Repeatable.")(
-            decorated
-        )
-    return decorated
+    return with_options(with_restriction, _RESTRICTION)
 
 
-_RESTRICTION: Final = (
-    ("branch", "ID", "Only this concept and those below it."),
-    ("exclude", "ID", "Never this concept or those below it; or, given a name, never by this name."),
-    ("types", "TYPE", "Only concepts of this semantic type."),
+_RESTRICTION: Final = tuple(
+    click.option(name, multiple=True, metavar=metavar, help=f"{help} Repeatable.")
+    for name, metavar, help in (
+        ("--branch", "ID", "Only this concept and those below it."),
+        ("--exclude", "ID", "Never this concept or those below it; or, given a name, never by this name."),
+        ("--types", "TYPE", "Only concepts of this semantic type."),
+    )
 )
 
 
@@ -133,28 +191,6 @@ def top_k_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add the option ``--top-k NUMBER``."""
     return click.option(
         "--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention."
-    )(command)
-
-
-def composites_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the option ``--composites WHICH``."""
-    return click.option(
-        "--composites",
-        type=click.Choice(("given", "always")),
-        default="given",
-        show_default=True,
-        help="Mentions that are split, with a link for each part: those with given parts, or always those that "
-        "list several findings, too: fever, no cough.",
-    )(command)
-
-
-def target_precision_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the option ``--target-precision SHARE``."""
-    return click.option(
-        "--target-precision",
-        type=click.FloatRange(0, 1),
-        help="Share of right links. Mentions below the confidence that reaches it, as measured by "
-        "`nymlink calibrate`, are NIL.",
     )(command)
 
 

@@ -220,7 +220,7 @@ def calibrate(
 
     \b
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
-    nymlink link --index medic-index --target-precision 0.9 "heart murmer"
+    nymlink link --index medic-index --settings target_precision=0.9 "heart murmer"
     """
     require_files([plot], [index, corpus.path, test])
     require_changeable(index)

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 import click
 
-from nymlink.cli.option_groups import GroupedCommand
+from nymlink.cli.option_groups import GroupedCommand, message_options
 from nymlink.core.errors import NymlinkError
 from nymlink.core.terminal import STYLE, escape_controls, tell
 
@@ -66,6 +66,7 @@ class TopCommand(LazyCommands):
         )
         self._groups = groups
         click.version_option(package_name="nymlink", prog_name="nymlink")(self)
+        self.params += message_options()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for group in self._groups.values() for name in group]

@@ -20,7 +20,7 @@ GROUPS: Final = {
         --context --parent --synonym --definition --vocab --pairs --translations --type --language --languages
         --default-language --encoding
         --delimiter --mappings --old --new --with --concept-table --wikidata""",
-    "Index and model": "--index --encoder --base --recipe --rerank --judge",
+    "Index and model": "--index --encoder --base --recipe --rerank",
     "Output": """--output --format --json --report --errors --plot --changes --held-out-to --save-names --title
         --template --list --limit --dry-run --counts""",
     RESTRICTION: "--branch --exclude --types",
@@ -56,7 +56,7 @@ def _set_style(context: click.Context, parameter: click.Parameter, value: Any) -
         raise click.UsageError("--quiet and --verbose exclude each other: give one", context)
 
 
-def _message_options() -> list[click.Option]:
+def message_options() -> list[click.Option]:
     """Make the options of all commands for their messages on standard error."""
     shared: dict[str, Any] = {"expose_value": False, "is_eager": True, "callback": _set_style}
     return [
@@ -91,9 +91,9 @@ class _Told(logging.Handler):
 class GroupedCommand(click.Command):
     """A command with options for its messages, whose help has all its options in :data:`GROUPS`."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params += _message_options()
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters of the command, and those of all commands."""
+        return [*super().get_params(ctx), *message_options()]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; a message about unusable ones has the wanted form, too."""
@@ -118,13 +118,19 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group with options of the command."""
-        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        options = [
+            option
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option) and group_of(option) != MESSAGES
+        ]
         options.sort(key=lambda option: _place(option)[1])
         for title in (*GROUPS, "Other"):
             records = [option.get_help_record(ctx) for option in options if group_of(option) == title]
             if shown := [record for record in records if record is not None]:
                 with formatter.section(title):
                     formatter.write_dl(shown)
+        formatter.write_paragraph()
+        formatter.write_text("All commands also take --quiet, --verbose and --log-format json: nymlink --help.")
 
 
 def group_of(option: click.Option) -> str:

@@ -10,7 +10,6 @@ import click
 from tqdm import tqdm
 
 from nymlink.cli.common import (
-    composites_option,
     finish,
     map_column_option,
     mapping,
@@ -174,7 +173,14 @@ _ROLES: Final = ("code", "frequency", "language", "type")
 @click.option("--delimiter", help="tab, comma, semicolon, bar, or none for plain lines; found if not given.")
 @index_option("Where the index of the project is now, if it was moved.")
 @restriction_options
-@composites_option
+@click.option(
+    "--composites",
+    type=click.Choice(("given", "always")),
+    default="given",
+    show_default=True,
+    help="Mentions that are split, with a link for each part: those with given parts, or always those that "
+    "list several findings, too: fever, no cough.",
+)
 @reviewer_option("Who decided, where a review of Usagi or SSSOM does not say.")
 def add(
     file: Path,

@@ -70,6 +70,13 @@ from nymlink.core.toml_settings import make_settings, read_toml
     type=click.Path(path_type=Path),
     help="TOML file with limits of a request, such as mentions = 500 and requests_per_minute = 600 (of a token).",
 )
+@click.option(
+    "--judge",
+    "judge_at",
+    metavar="URL",
+    help="Let requests have a chat model at this address asked about links of low confidence. Or a TOML file with "
+    "a table [judge], as of `nymlink link`.",
+)
 @click.option("--public-url", metavar="URL", help="Address for browsers, behind a proxy.")
 @click.option(
     "--access-log/--no-access-log",
@@ -88,6 +95,7 @@ def serve(
     projects: Path | None,
     memory: int | None,
     limits_file: Path | None,
+    judge_at: str | None,
     public_url: str | None,
     access_log: bool,
 ) -> None:
@@ -104,6 +112,7 @@ def serve(
     """
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "jinja2", "prometheus_client")):
         raise MissingExtraError("serve", purpose="nymlink serve")
+    from nymlink.linking.judge import JudgeSettings
     from nymlink.serve.app import create_app
     from nymlink.serve.guards.hosts import own_hosts
     from nymlink.serve.guards.watch import log_to_standard_error
@@ -123,6 +132,7 @@ def serve(
         public_url=public_url,
         access_log=access_log,
         projects=projects or user_data_path("nymlink") / "projects",
+        judge=None if judge_at is None else JudgeSettings.of(judge_at),
     )
     default = chosen_index()
     usual = ("hpo", None) if default is None else (default.name, default)

@@ -195,7 +195,8 @@ class Encoder:
         distinct = list(row_of)
         vectors = np.zeros((len(distinct), self.width), np.float32)
         encoder_cache = None if cache is None else cache.for_encoder(self.fingerprint, width=self.width)
-        cached = CachedVectors(encoder_cache, distinct, vectors)
+        known = None if cache is None else cache.known_to(self.fingerprint)
+        cached = CachedVectors(encoder_cache, distinct, vectors, known=known)
         missing = cached.fill()
         batches = Batches(
             [distinct[row] for row in missing.tolist()],

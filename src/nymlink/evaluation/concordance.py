@@ -127,11 +127,13 @@ def _judge(index: Index, ids: Ids, stated: str, link: Link) -> tuple[str, str | 
     concept_id = vocabulary.concept_id(row)
     if not _is_spelling(stated, concept_id):
         return "replaced", concept_id
-    if row in index.concepts_named(link.query) or suggested == concept_id:
+    if row in index.concepts_named(link.query):
         return AGREES, None
     own = next((each for each in link.candidates if each.concept_id == concept_id), None)
     if own is not None and own.contradiction is not None:
-        return "opposite", suggested
+        return "opposite", None if suggested == concept_id else suggested
+    if suggested == concept_id:
+        return AGREES, None
     if first is not None and first.parts.get(EXACT_MATCH) == 1:
         if first.concept_id in vocabulary.ancestors(concept_id):
             return "broader", suggested

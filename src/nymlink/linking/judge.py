@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Final, NamedTuple
@@ -39,7 +40,8 @@ _TRIES: Final = 3
 _WAIT: Final = 1.0
 """Seconds before the second try. The wait doubles for each further try."""
 _GIVE_UP: Final = 3
-"""Number of questions without an answer, one after the other, after which the model is not asked again."""
+_PAUSE: Final = 60.0
+"""Number of questions without an answer, one after the other, and seconds for which the model then has peace."""
 _DEFINITION: Final = 400
 _SENTENCE: Final = 1000
 """Characters of a definition and of a sentence that are sent."""
@@ -171,9 +173,9 @@ class Judge:
         self._lock, self._log_lock = Lock(), Lock()
         self._begun = False
         self._model = settings.model
-        self._failed = 0
+        self._failed, self._paused_until = 0, 0.0
         self._known = _read_log(settings.log)
-        self._server = ChatModel(settings.endpoint, settings.seconds)
+        self._server = ChatModel(settings.endpoint)
         with output_errors(settings.log), _open_log(settings.log):
             pass
 
@@ -186,7 +188,12 @@ class Judge:
         return bool(link.candidates) and (confidence is None or confidence < self.settings.below)
 
     def judge(
-        self, documents: Sequence[Document], links: Sequence[Sequence[Link]], vocabulary: Vocabulary
+        self,
+        documents: Sequence[Document],
+        links: Sequence[Sequence[Link]],
+        vocabulary: Vocabulary,
+        *,
+        until: float = inf,
     ) -> list[list[Link]]:
         """Ask about the doubtful links of documents.
 
@@ -194,6 +201,7 @@ class Judge:
             documents: D documents.
             links: the links of each document, with at least ten candidates if the search found so many.
             vocabulary: the vocabulary of the candidates.
+            until: time of :func:`time.monotonic` after which no answer is waited for.
 
         Returns:
             The links of each document, judged.
@@ -202,7 +210,7 @@ class Judge:
             OutputError: an answer cannot be written to the file.
         """
         if any(self.is_doubtful(single) for own in links for link in own for single in link.singles):
-            self._begin()
+            self.begin()
         asked = {
             (number, place, part): self._question(document, link, single, vocabulary)
             for number, (document, own) in enumerate(zip(documents, links, strict=True))
@@ -211,7 +219,7 @@ class Judge:
             if self.is_doubtful(single)
         }
         distinct = list({question.digest: question for question in asked.values()}.values())
-        answers = dict(zip((each.digest for each in distinct), self._answers(distinct), strict=True))
+        answers = dict(zip((each.digest for each in distinct), self._answers(distinct, until), strict=True))
         judged = [list(own) for own in links]
         for number, place in dict.fromkeys((number, place) for number, place, _ in asked):
             singles = list(judged[number][place].singles)
@@ -240,14 +248,19 @@ class Judge:
         digest = sha256(f"{self._model}\n{_ORDER}\n{text}".encode("utf-8", "replace")).hexdigest()
         return _Question(text, single.mention.text, tuple(each.concept_id for each in candidates), digest)
 
-    def _answers(self, questions: Sequence[_Question]) -> list[_Answer]:
+    def _answers(self, questions: Sequence[_Question], until: float) -> list[_Answer]:
         new = [question for question in questions if question.digest not in self._known]
         with ThreadPoolExecutor(_TOGETHER) as pool:
-            found = dict(zip((each.digest for each in new), pool.map(self._answer, new), strict=True))
+            answered = pool.map(partial(self._answer, until=until), new)
+            found = dict(zip((each.digest for each in new), answered, strict=True))
         return [found.get(each.digest) or _Answer(self._known[each.digest]) for each in questions]
 
-    def _begin(self) -> None:
-        """Say where texts go before the first goes there, and learn the name of the model."""
+    def begin(self) -> None:
+        """Say where texts go before the first goes there, and learn the name of the model.
+
+        Raises:
+            InputError: the server has several models, and the settings name none.
+        """
         with self._lock:
             if self._begun:
                 return
@@ -260,38 +273,42 @@ class Judge:
             )
             if not self._model:
                 try:
-                    self._model = _only(self._server.models(), settings.url)
+                    self._model = _only(self._server.models(settings.seconds), settings.url)
                 except FailedRequestError as error:
                     warnings.warn(f"{settings.url}: the judge does not name its model: {error}", stacklevel=2)
 
-    def _answer(self, question: _Question) -> _Answer:
-        if self._failed >= _GIVE_UP:
-            return _Answer(None, f"the judge did not answer {_GIVE_UP} questions in a row")
+    def _answer(self, question: _Question, until: float) -> _Answer:
         started = time.monotonic()
-        answer = self._asked(question)
+        if self._failed >= _GIVE_UP and started < self._paused_until:
+            return _Answer(None, f"the judge did not answer {_GIVE_UP} questions in a row")
+        answer = self._asked(question, until)
         with self._lock:
             if answer.tries:
                 # Nonsense is an answer, and no reason to stop.
                 self._failed = self._failed + 1 if answer.said is None else 0
+                self._paused_until = time.monotonic() + _PAUSE
             if answer.place is not None:
                 self._known[question.digest] = answer.place
         if answer.tries:
             self._write(question, answer, time.monotonic() - started)
         return answer
 
-    def _asked(self, question: _Question) -> _Answer:
+    def _asked(self, question: _Question, until: float) -> _Answer:
         messages = [{"role": "system", "content": _ORDER}, {"role": "user", "content": question.text}]
         for number in range(1, _TRIES + 1):
+            seconds = min(self.settings.seconds, until - time.monotonic())
+            if seconds <= 0:
+                return _Answer(None, "no time was left for it", tries=number - 1)
             with self._lock:
                 if self.requests >= self.settings.most_requests:
                     return _Answer(None, f"{self.settings.most_requests} requests were made", tries=number - 1)
                 self.requests += 1
             try:
-                said = self._server.complete(self._model, messages)
+                said = self._server.complete(self._model, messages, seconds)
             except FailedRequestError as error:
                 if not error.again or number == _TRIES:
                     return _Answer(None, str(error), tries=number)
-                time.sleep(_WAIT * 2 ** (number - 1))
+                time.sleep(min(_WAIT * 2 ** (number - 1), max(until - time.monotonic(), 0)))
                 continue
             place = read_answer(said, len(question.candidates))
             return _Answer(place, "" if place is not None else "the answer names no candidate", said, number)
@@ -352,6 +369,7 @@ def chosen(link: Link, place: int, who: str) -> Link:
         link,
         candidates=(first, *others),
         confidence=link.confidence if place == 1 else None,
+        domain=link.domain if place == 1 else None,
         nil=False,
         judged=f"{who} chose candidate {place}",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
@@ -183,6 +183,34 @@ FLAGS: Final = ("negated", "family", "hypothetical", "historical")
 
 
 @dataclass(frozen=True, slots=True)
+class Domain:
+    """The vocabulary that a mention is guessed to belong to, in an index of several.
+
+    Attributes:
+        name: prefix of its ids.
+        confidence: probability that the concept of the mention is in it; ``None`` if the index is not calibrated.
+        nearest: number of concepts of this vocabulary among the nearest ones.
+        of: number of the nearest concepts, 10 at most; if the mention equals a name, of the concepts that have it.
+    """
+
+    name: str
+    confidence: float | None
+    nearest: int
+    of: int
+
+    def __str__(self) -> str:
+        said = "" if self.confidence is None else f", confidence {self.confidence:.3f}"
+        return f"domain {self.name}{said}: {self.nearest} of {self.of} nearest concepts"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+DOMAIN: Final = ("domain", "domain_confidence")
+"""Columns for the domain, in tables of links to several vocabularies."""
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """A mention with the concepts it may mean.
 
@@ -217,6 +245,9 @@ class Link:
         drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
         judged: what a judge decided, or why it did not (:class:`nymlink.linking.judge.Judge`); ``None`` if it was
             not asked.
+        former: id of the retired concept that the mention means and the first candidate replaces; else ``None``.
+        domain: the vocabulary that the mention is guessed to belong to; ``None`` if the index has a single one, or
+            nothing was found, or a re-ranker, a judge or a person put another candidate first.
 
     Example:
         >>> from nymlink import Linker
@@ -243,6 +274,8 @@ class Link:
     review: Review | None = None
     drug: Drug | None = None
     judged: str | None = None
+    domain: Domain | None = None
+    former: str | None = None
 
     def __str__(self) -> str:
         """Write the mention, its meaning, the confidence and the notes on one line."""
@@ -269,6 +302,7 @@ class Link:
             "an ordinary word" if self.ordinary else "",
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             "settled by other names in the document" if self.settled else "",
+            f"in place of {self.former}, which is obsolete or not standard" if self.former is not None else "",
             self.nothing or "",
             str(self.drug or "") or (f"without {', '.join(map(repr, self.left_out))}" if self.left_out else ""),
             self.judged or "",
@@ -316,7 +350,7 @@ class Link:
             For a mention that was found in a text, and for a denied part, also ``text`` (the same as ``mention``),
             ``concept_id`` (null for NIL), the flags of its context, and ``triggers``, the words that set the
             flags. For a drug also ``drug`` (:class:`nymlink.text.drugs.Drug`), after a decision of a person also
-            ``review``.
+            ``review``. If the index has several vocabularies, also ``domain`` (:class:`Domain`).
         """
         place = {
             "document_id": self.document_id,
@@ -339,6 +373,7 @@ class Link:
             "notes": list(self.notes),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
+            **({} if self.domain is None else {"domain": self.domain.to_dict()}),
             **({} if self.drug is None else {"drug": self.drug.to_dict()}),
             **({} if self.review is None else {"review": self.review.to_dict()}),
         }

@@ -20,7 +20,14 @@ import numpy.typing as npt
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.linking.calibration import DEPTH, Calibration, Features, confidence_features, tied_names
+from nymlink.linking.calibration import (
+    DEPTH,
+    Calibration,
+    Domains,
+    Features,
+    confidence_features,
+    tied_names,
+)
 from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
 from nymlink.linking.cells import DENIED
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
@@ -172,6 +179,11 @@ class Pipeline:
         """The index with its ranker."""
         return Ranking(self.index)
 
+    @cached_property
+    def domains(self) -> Domains:
+        """Guesses the vocabularies of mentions."""
+        return Domains(self.index)
+
     def queries(self, document: Document) -> tuple[tuple[MentionQuery, ...], ...]:
         """Make the queries of a document: one for each mention, or one for each part of a composite mention."""
         return queries(
@@ -182,12 +194,13 @@ class Pipeline:
             guesses=self.guesses,
             composites=self.composites,
             as_published=self.as_published,
-            find_id=self._ids.read,
+            find_id=self.ids.read,
             is_preferred=self._is_preferred,
         )
 
     @cached_property
-    def _ids(self) -> Ids:
+    def ids(self) -> Ids:
+        """Reads ids that are given as mentions."""
         return Ids(self.index)
 
     def _is_preferred(self, text: str) -> bool:
@@ -415,6 +428,8 @@ class Found:
             tied=tied.concepts,
             settled=first is not None,
             context=_DENIED if query.is_denied else None,
+            former=self._pipeline.ids.former(own.text, candidates[first or 0].matched),
+            domain=self._pipeline.domains.guess(self._ranked.matches, place, first or 0, confidence),
         )
 
     @cached_property

@@ -59,7 +59,7 @@ def link_in_processes(
     except WorkerEndedError as error:
         raise InputError(
             f"a process that linked ended early {error.tries} times, which too little memory does: use fewer "
-            f"(--processes 1), or look at the mentions from {_first(waiting[0])!r} on"
+            f"(processes=1), or look at the mentions from {_first(waiting[0])!r} on"
         ) from error
 
 

@@ -40,12 +40,16 @@ class Relinked:
         concept_id: id of the concept; empty for NIL.
         concept_name: its preferred name.
         confidence: confidence of the new link, if the index is calibrated.
+        matched_name: name that matched in the new link; empty for NIL, and if there is no new link.
+        score: its score; ``None`` in the same cases.
     """
 
     why: str
     concept_id: str
     concept_name: str
     confidence: float | None = None
+    matched_name: str = ""
+    score: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -135,4 +139,6 @@ def relink(
         if best is None:
             yield Relinked(why, "", "", linked.confidence)
         else:
-            yield Relinked(why, best.concept_id, best.concept_name, linked.confidence)
+            yield Relinked(
+                why, best.concept_id, best.concept_name, linked.confidence, best.matched.text, best.score
+            )

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.corpus.documents import Mention
 from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.index import Index
@@ -141,8 +142,7 @@ def add_concept(
         for parent in parents:
             if parent not in ids and parent not in vocabulary:
                 raise InputError(
-                    f"the parent {parent!r} is no concept of the vocabulary or of the project: give an id that "
-                    "`nymlink link` prints"
+                    f"the parent {parent!r} is no concept of the vocabulary or of the project: give the id of one"
                 )
         number = max((int(each.id.partition(":")[2]) for each in before), default=0) + 1
         added = OwnConcept(
@@ -156,6 +156,29 @@ def add_concept(
         )
         store_property(connection, PROPERTY, [each.to_dict() for each in (*before, added)])
     return added
+
+
+def find_own_concepts(project: Project, text: str, limit: int) -> list[dict[str, Any]]:
+    """Find concepts of a project's own by a part of a name, ignoring case, or by their id.
+
+    Returns:
+        For each its ``concept_id`` and ``concept_name``, and as ``matched`` the name, ``None`` if its id matched.
+    """
+    typed = " ".join(text.split()).casefold()
+    found: list[dict[str, Any]] = []
+    for each in own_concepts(project) if typed else ():
+        name = next((name for name in (each.name, *each.synonyms) if typed in name.casefold()), None)
+        if name is None and typed != each.id.casefold():
+            continue
+        matched = {
+            "text": name,
+            "concept_id": each.id,
+            "lang": UNKNOWN_LANGUAGE,
+            "kind": "exact",
+            "source": "project",
+        }
+        found.append({"concept_id": each.id, "concept_name": each.name, "matched": matched if name else None})
+    return found[:limit]
 
 
 def _require_new(name: str, before: Sequence[OwnConcept], vocabulary: Vocabulary) -> None:
@@ -213,7 +236,7 @@ def _joined(link: Link, own: Link) -> Link:
     given = list(link.candidates)
     if _equals(added[0]) and not (given and _equals(given[0])):
         rest = sorted([*given, *added[1:]], key=lambda each: -each.score)
-        return replace(link, candidates=_cut([added[0], *rest], given), confidence=None, nil=False)
+        return replace(link, candidates=_cut([added[0], *rest], given), confidence=None, nil=False, domain=None)
     rest = sorted([*given[1:], *added], key=lambda each: -each.score)
     return replace(link, candidates=_cut([*given[:1], *rest], given))
 

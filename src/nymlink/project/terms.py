@@ -22,7 +22,6 @@ Status = Literal[
 Sort = Literal["order", "confidence", "margin", "frequency", "text"]
 
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
 
 _SHORT: Final = 3
 """Number of candidates of a term in a list."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 # Pydantic needs it before Python 3.12.
 from typing_extensions import TypedDict
@@ -65,6 +65,15 @@ class StatedDrug(TypedDict):
     salt: str | None
 
 
+class MentionDomain(TypedDict):
+    """The vocabulary that a mention is guessed to belong to, in an index of several."""
+
+    name: Annotated[str, Field(description="Prefix of its ids.")]
+    confidence: Annotated[float | None, Field(description="Probability that the concept is in it.")]
+    nearest: Annotated[int, Field(description="Number of its concepts among the nearest ones.")]
+    of: Annotated[int, Field(description="Number of the nearest concepts.")]
+
+
 class LinkReview(TypedDict):
     """The decision of a person about a link."""
 
@@ -98,6 +107,7 @@ class MentionLink(TypedDict):
     notes: list[str]
     candidates: Annotated[list[LinkCandidate], Field(description="Best first.")]
     parts: Annotated[list[MentionLink], Field(description="Links of the parts of a composite mention.")]
+    domain: NotRequired[MentionDomain]
     drug: NotRequired[StatedDrug]
     review: NotRequired[LinkReview]
 
@@ -106,6 +116,7 @@ class LinksAnswer(TypedDict):
     """A link for each mention, in order."""
 
     links: list[MentionLink]
+    judge: NotRequired[Annotated[str, Field(description="Address of the model asked about doubtful links.")]]
 
 
 class Reference(TypedDict):
@@ -151,6 +162,8 @@ class RelinkedMention(TypedDict):
     concept_id: Annotated[str, Field(description="Id of the concept; empty for NIL.")]
     concept_name: str
     confidence: float | None
+    matched_name: Annotated[str, Field(description="Name that matched in the new link; empty if there is none.")]
+    score: float | None
 
 
 class RelinkAnswer(TypedDict):
@@ -282,9 +295,10 @@ class IndexDescription(TypedDict):
 
 
 class IndexesAnswer(TypedDict):
-    """The indexes; the first is the default."""
+    """The indexes, the first is the default; and the model that requests may have asked."""
 
     indexes: list[IndexDescription]
+    judge: Annotated[str | None, Field(description="Its address; null if the server asks none.")]
 
 
 class Decision(TypedDict):
@@ -335,9 +349,17 @@ _OF_PROJECTS: Final = {
 
 
 def problems(*, projects: bool = False) -> dict[int | str, dict[str, Any]]:
-    """Declare the errors of a route: :class:`Problem` with each status."""
+    """Declare the errors of a route: :class:`Problem` with each status.
+
+    By reference: FastAPI makes a schema of a model anew for each status of each route, hundreds of times, and the
+    first request waits for that.
+    """
     statuses = _EVERYWHERE | (_OF_PROJECTS if projects else {})
-    return {status: {"model": Problem, "description": statuses[status]} for status in sorted(statuses)}
+    content = {"application/json": {"schema": {"$ref": _REFERENCE.format(model="Problem")}}}
+    return {status: {"description": statuses[status], "content": content} for status in sorted(statuses)}
+
+
+_REFERENCE: Final = "#/components/schemas/{model}"
 
 
 _TOKEN: Final = {
@@ -354,6 +376,8 @@ def complete_description(api: dict[str, Any], *, token: bool) -> None:
         api: the description, which is changed.
         token: whether requests need a token, which a guard checks.
     """
+    problem = TypeAdapter(Problem).json_schema(ref_template=_REFERENCE, mode="serialization")
+    api["components"]["schemas"] |= {**problem.pop("$defs", {}), "Problem": problem}
     api["components"]["securitySchemes"] = {"token": _TOKEN}
     api["security"] = [{"token": []}] if token else [{}, {"token": []}]
     for path in ("/health", "/ready"):
@@ -363,7 +387,3 @@ def complete_description(api: dict[str, Any], *, token: bool) -> None:
             # Requests without a body cannot have a wrong one.
             for status in ("408", "415") if method == "get" else ():
                 del route["responses"][status]
-            for status, answer in route["responses"].items():
-                if int(status) >= 400:
-                    # Also of routes whose answers are no JSON.
-                    answer["content"] = {"application/json": next(iter(answer["content"].values()))}

@@ -14,6 +14,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from nymlink import __version__
 from nymlink.core.errors import InputError
+from nymlink.linking.judge import Judge
 from nymlink.serve.answers import complete_description
 from nymlink.serve.errors import add_error_handlers
 from nymlink.serve.guards.body import BodyGuard
@@ -60,13 +61,18 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         settings: settings of the server; ``None`` for the defaults.
 
     Raises:
-        InputError: the file of tokens cannot be read; or requests of a token are limited, but there is no token.
+        InputError: the file of tokens cannot be read; or requests of a token are limited, but there is no token;
+            or the judge has several models.
+        OutputError: the file of questions to the judge cannot be written.
     """
     settings = settings or ServeSettings()
     tokens = Tokens(settings.tokens, settings.token_file)
     per_minute = settings.limits.requests_per_minute
     if per_minute is not None and not tokens:
         raise InputError("requests_per_minute counts the requests of a token: give tokens (--token-file)")
+    judge = None if settings.judge is None else Judge(settings.judge)
+    if judge is not None:
+        judge.begin()
     budget = MemoryBudget(settings.limits.memory_bytes)
     metrics = Metrics()
     metrics.watch_memory(lambda: budget.claimed)
@@ -97,8 +103,10 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     )
     _complete_description(app, token=settings.needs_token)
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
-    app.state.projects, app.state.reloading = opened, reloading
+    app.state.projects, app.state.reloading, app.state.judge = opened, reloading, judge
     add_error_handlers(app)
+    # FastAPI prepares routes when a request first passes them: those that tell whether the server runs come first.
+    app.include_router(lookups.status_router)
     for router in (
         link.router,
         codes.router,
@@ -111,7 +119,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         app.include_router(router, prefix=API)
         # Pages and short commands ask without the version, which is the newest.
         app.include_router(router, include_in_schema=False)
-    for router in (lookups.status_router, reconcile.router, lookups.pages_router):
+    for router in (reconcile.router, lookups.pages_router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.

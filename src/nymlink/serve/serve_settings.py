@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final
 
+from nymlink.linking.judge import JudgeSettings
 from nymlink.serve.guards.memory import usual_budget
 
 API: Final = "/v1"
@@ -79,6 +80,7 @@ class ServeSettings:
         public_url: address for browsers, if it differs from the listening address (behind a proxy).
         access_log: whether to log a line for each request.
         projects: folder of project files; ``None`` for none.
+        judge: model that requests may have asked about doubtful links; ``None`` for none.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -89,6 +91,7 @@ class ServeSettings:
     public_url: str | None = None
     access_log: bool = True
     projects: Path | None = None
+    judge: JudgeSettings | None = None
 
     @property
     def needs_token(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -133,8 +132,7 @@ def _unknown(vocabulary: Vocabulary, value: str, noun: str) -> InputError:
     """Make the error for an unknown id, with the concepts that may be meant."""
     named = dict.fromkeys(name.concept_id for name in vocabulary.find(value))
     near = dict.fromkeys(chain(named, similar_ids(vocabulary, value)))
-    found = list(islice(near, _PROPOSED)) or _neighbours(vocabulary, value)
-    rows = ((each, vocabulary.row(each)) for each in found)
+    rows = ((each, vocabulary.row(each)) for each in islice(near, _PROPOSED))
     proposed = [f"{each} ({vocabulary.preferred_name(row)})" for each, row in rows if row is not None]
     hint = f"; did you mean {' or '.join(proposed)}?" if proposed else ""
     return InputError(f"the {noun} {value!r} is no concept of the index{hint}")
@@ -156,13 +154,6 @@ def _slips(text: str) -> Iterator[str]:
         yield text[:place] + "0" + text[place:]
         if place + 1 < len(text):
             yield text[:place] + text[place + 1] + character + text[place + 2 :]
-
-
-def _neighbours(vocabulary: Vocabulary, value: str) -> list[str]:
-    """List the ids beside the place where an id would be in the order of ids."""
-    order = vocabulary.columns.concepts_by_id
-    place = bisect_left(order, value, key=lambda row: vocabulary.concept_id(int(row)))
-    return [vocabulary.concept_id(int(row)) for row in order[max(place - 1, 0) : place + 1]]
 
 
 def _has_label(column: pa.Array | pa.ChunkedArray, wanted: Collection[str], noun: str) -> Bools:

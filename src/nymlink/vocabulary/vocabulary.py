@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -262,6 +263,14 @@ class Vocabulary:
                 if prefix is not None and prefix not in (known := found.setdefault(common_name(prefix), [])):
                     known.append(prefix)
         return found
+
+    @cached_property
+    def concept_prefixes(self) -> tuple[npt.NDArray[np.int32], list[str]]:
+        """The prefix of the id of each concept: int32 (C), places in a list of prefixes; ``""`` for none."""
+        ids = self.columns.concepts["id"].cast(pa.large_string())
+        prefixes = pc.struct_field(pc.extract_regex(ids, r"^(?P<prefix>[^:]+):"), "prefix")
+        encoded = _only_chunk(pc.fill_null(prefixes, "").dictionary_encode())
+        return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
 
     def _resolve(self, concept_id: str) -> tuple[str, ...]:
         concepts = self.columns.concepts

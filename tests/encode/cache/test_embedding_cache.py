@@ -18,7 +18,7 @@ import pytest
 
 from nymlink.core.errors import StoreError
 from nymlink.encode import cached_vectors
-from nymlink.encode.cached_vectors import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache, KnownVectors
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.vector_cache import ABSENT, EncoderCache, check_block, name_keys
 from tests.encode import tiny
@@ -362,3 +362,29 @@ def test_blocks_without_a_digest_are_encoded_again_and_told_of_once(encoder: Enc
         vectors = ours.encode(tiny.NAMES[:4], cache=EmbeddingCache(tmp_path))
     assert (len(told), network.names) == (1, 4)
     assert np.allclose(vectors, encoder.encode(tiny.NAMES[:4]), atol=1e-3)
+
+
+def test_known_vectors_come_before_the_folder(tmp_path: Path) -> None:
+    names = ["heart attack", "gout", "no known token"]
+    vectors = np.random.default_rng(0).normal(size=(3, 64)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[2] = 0
+    for path in (tmp_path / "one.npz", tmp_path / "two.npz"):
+        KnownVectors.of("f" * 64, names, vectors).save(path)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    known = KnownVectors.load(tmp_path / "one.npz")
+    assert known is not None
+    assert KnownVectors.load(tmp_path / "none.npz") is None
+    found = np.zeros((4, 64), np.float32)
+    assert known.fill([*names, "asthma"], found).tolist() == [True, True, False, False]
+    assert ((found * [*vectors, vectors[0]]).sum(axis=1)[:2] > 0.98).all()
+    alone = np.zeros((1, 64), np.float32)
+    known.fill(["gout"], alone)
+    # The vector of a name does not depend on the names beside it.
+    assert (alone[0] == found[1]).all()
+    cache = EmbeddingCache(tmp_path / "cache", known)
+    assert cache.known_to("f" * 64) is known
+    assert cache.known_to("0" * 64) is None
+    (tmp_path / "one.npz").write_bytes((tmp_path / "one.npz").read_bytes()[:-40])
+    with pytest.raises(StoreError, match="damaged"):
+        KnownVectors.load(tmp_path / "one.npz")

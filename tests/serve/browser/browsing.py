@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
 
 from tests.serve.running import Server
 
@@ -23,7 +23,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 if CHROMIUM is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 
-__all__ = ["BrowserContext", "Locator", "Page", "Site", "expect"]
+__all__ = ["BrowserContext", "Locator", "Page", "Route", "Site", "expect"]
 
 expect.set_options(timeout=15_000)
 

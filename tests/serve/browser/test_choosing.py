@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.serve.browser.browsing import Page, Site, expect
+from tests.serve.browser.browsing import Page, Route, Site, expect
 
 TABLE = "finding,count\nheart attack,9\nmitral insufficiency,8\nfocal seizure,7\nunheard of,6\nn/a,5\n"
 
@@ -28,16 +28,27 @@ def decide(site: Site, project: str, reviewer: str, term: int, verdict: str, *co
 def test_enter_takes_what_was_found_for_the_present_text_only(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("typed", TABLE)
     page = review("typed", "Anna")
+    found = page.locator("#found")
+    # "Heart disease" shows its narrower concepts, so the name must stand first.
+    infarction = re.compile(r"^\s*Myocardial infarction")
     page.keyboard.press("/")
     page.keyboard.type("heart")
-    expect(page.locator("#found [aria-selected=true]")).to_contain_text("Heart disease")
-    # The results of the longer text are on their way when Enter comes.
-    page.keyboard.type(" attack")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("status").first).to_contain_text("Press Enter again")
+    expect(found.locator("[aria-selected=true]")).to_be_visible()
+    # The results of the longer text are on their way when Enter comes; those of its beginning stay, and are pale.
+    held: list[Route] = []
+    page.route("**/search?q=heart+attack&*", lambda route: held.append(route))
+    page.keyboard.type(" attac")
+    expect(found.locator("[aria-selected=true]")).to_have_text(infarction)
+    page.keyboard.type("k")
+    for _ in range(3):
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status").first).to_contain_text("Press Enter again")
+    expect(page.locator("#found[aria-busy=true] [aria-selected=true]")).to_have_text(infarction)
     assert site.decisions("typed", "Anna") == {}
-    # "Heart disease" shows its narrower concepts, so the name must stand first.
-    expect(page.locator("#found [aria-selected=true]")).to_have_text(re.compile(r"^\s*Myocardial infarction"))
+    # Impatience does not ask again.
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator("#found[aria-busy=false] [aria-selected=true]")).to_have_text(infarction)
     page.keyboard.press("Enter")
     expect(page.locator("#summary")).to_contain_text("Anna: 1 decided")
     assert site.decisions("typed", "Anna") == {"heart attack": ("concept", ["T:3"])}

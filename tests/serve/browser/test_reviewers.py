@@ -66,3 +66,41 @@ def test_forms_and_findings(site: Site, review: Callable[..., Page]) -> None:
     page.locator(".option").get_by_text("focal seizure", exact=True).first.click()
     page.get_by_role("button", name="Decide separately").click()
     expect(page.get_by_role("heading", name="Terms (3)")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_concept_that_the_vocabulary_lacks_is_added(site: Site, review: Callable[..., Page]) -> None:
+    site.new_project("lacks", TABLE + "broken heart\n")
+    page = review("lacks", "Anna")
+    page.locator(".option").get_by_text("broken heart", exact=True).click()
+    expect(page.locator("#term h2")).to_have_text("broken heart")
+    page.keyboard.press("a")
+    dialog = page.locator("dialog")
+    # What is wrong is said, and what was written stays.
+    dialog.get_by_label("Broader concept").fill("T:99")
+    dialog.get_by_label("Other names").fill("grief of the heart\n")
+    page.get_by_role("button", name="Add and decide").click()
+    expect(dialog.get_by_role("status")).to_contain_text("the parent 'T:99' is no concept")
+    # A name typed finds ids to choose from.
+    dialog.get_by_label("Broader concept").fill("heart dis")
+    expect(dialog.locator("option[value='T:2']")).to_be_attached()
+    dialog.get_by_label("Broader concept").fill("T:2")
+    expect(dialog).to_contain_text("Heart disease")
+    dialog.get_by_label("Definition").fill("A heart that suffers.")
+    dialog.get_by_label("Definition").press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_contain_text("Anna: 1 decided")
+    assert site.decisions("lacks", "Anna") == {"broken heart": ("concept", ["LOCAL:0000001"])}
+    [own] = site.ask("/projects/lacks/concepts")["concepts"]
+    assert (own["name"], own["parents"], own["synonyms"]) == ("broken heart", ["T:2"], ["grief of the heart"])
+    assert (own["definition"], own["reviewer"]) == ("A heart that suffers.", "Anna")
+    # Another term is given it by search, and the maintainers are asked for it.
+    page.keyboard.press("/")
+    page.keyboard.type("grief")
+    expect(page.locator("#found [aria-selected=true]")).to_contain_text("added to the project: grief of the heart")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_contain_text("Anna: 2 decided")
+    page.get_by_role("button", name="Export …").click()
+    with page.expect_download() as saved:
+        dialog.get_by_role("link", name="texts of issues").click()
+    assert "broken heart" in saved.value.path().read_text(encoding="utf-8")

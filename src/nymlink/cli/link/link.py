@@ -15,27 +15,24 @@ import click
 from click.core import ParameterSource
 
 from nymlink.cli.common import (
-    composites_option,
     finish,
     input_format_option,
     language_option,
     map_column_option,
     mapping,
-    offsets_option,
     reported_problems,
     require_files,
     restriction_options,
-    target_precision_option,
+    settings_option,
     top_k_option,
 )
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
-from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
+from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_settings, link_source
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.encodings import UTF_8
 from nymlink.core.files import split_part
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
-from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
@@ -43,7 +40,7 @@ from nymlink.encode.batches import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.linking.inputs import UnknownScripts, as_document
-from nymlink.linking.judge import Judge, JudgeSettings
+from nymlink.linking.judge import Judge
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.processes import link_in_processes
@@ -61,7 +58,6 @@ from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
 from nymlink.rerank.reranker import Reranker
 from nymlink.tables.parquet import is_parquet, parquet_schema
 from nymlink.tables.workbooks import table_cells
-from nymlink.text.prepare import Composites
 from nymlink.vocabulary.restriction import Restriction
 
 Output = TextIO | BinaryIO | Path
@@ -98,7 +94,6 @@ _CANDIDATES: Final = 10_000
     help="Link the mentions of annotated documents: a file or folder; gold ids are not needed.",
 )
 @input_format_option("the --corpus", CORPUS_FORMATS.names())
-@offsets_option
 @map_column_option("language=lang (of a table also code= and frequency=)", "Of a table, or a --corpus that is one")
 @click.option(
     "--context", metavar="TEXT", help="Text around the one MENTION: its first occurrence as a whole word."
@@ -113,23 +108,8 @@ _CANDIDATES: Final = 10_000
 )
 @restriction_options
 @top_k_option
-@target_precision_option
 @language_option
-@composites_option
-@click.option(
-    "--rerank",
-    type=click.Path(path_type=Path),
-    help="Order candidates by the text around a mention: a folder written by `nymlink train rerank` or "
-    "`cross-encoder`, fitted with `nymlink rerank fit`. With --corpus or --context.",
-)
-@click.option(
-    "--judge",
-    "judge_at",
-    metavar="URL",
-    help="Ask a chat model at this address (OpenAI's form, for example http://localhost:8080) about links of low "
-    "confidence. Or a TOML file with a table [judge]: url, model, below, most_requests, seconds, file. nymlink "
-    "reads a key from $NYMLINK_JUDGE_KEY.",
-)
+@settings_option("composites, target_precision, rerank, judge, offsets or processes (see above)")
 @click.option(
     "-o",
     "--output",
@@ -143,33 +123,21 @@ _CANDIDATES: Final = 10_000
     "table for a terminal, tsv for a file or a pipe. reasons: why the first candidate of each MENTION is before "
     "the second, for people.",
 )
-@click.option(
-    "--processes",
-    default=1,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Number of processes, for many mentions; each opens the index.",
-)
 def link(
     inputs: tuple[str, ...],
     file: Path | None,
     columns: tuple[str, ...],
     corpus: Path | None,
     input_format: str | None,
-    offsets: OffsetUnit,
     mapped_columns: tuple[str, ...],
     context: str | None,
     indexes: tuple[Path, ...],
     restriction: Restriction,
     top_k: int,
-    target_precision: float | None,
     language: str | None,
-    composites: Composites,
-    rerank: Path | None,
-    judge_at: str | None,
+    settings: tuple[str, ...],
     output: Path | None,
     format: str | None,
-    processes: int,
 ) -> None:
     """Link mentions to concepts.
 
@@ -177,6 +145,18 @@ def link(
     or of standard input, or those of annotated documents (--corpus). They are linked one by one, so the input may
     be endless. Without --index they are linked to the Human Phenotype Ontology. With a calibrated index, each link
     has a confidence.
+
+    \b
+    Settings (--settings composites=always, or a TOML file):
+      composites        always: split mentions that list several findings, too: "fever, no cough"
+      target_precision  share of right links. Mentions below its confidence, as measured by
+                        `nymlink calibrate`, are NIL
+      rerank            order candidates by the text around a mention (--corpus, --context): a
+                        folder written by `nymlink train rerank` or `cross-encoder`
+      judge             address of a chat model (OpenAI's form) that is asked about doubtful links;
+                        in a file, a table [judge]
+      offsets           utf-16 or bytes, if those of the --corpus do not count characters
+      processes         number of processes, for many mentions; each opens the index
 
     \b
     Mentions, and the lines of a file:
@@ -187,7 +167,7 @@ def link(
     \b
     Why a concept and not another:
       nymlink link --format reasons "short stature"
-      nymlink link --index mesh-index --rerank reranker --format reasons MI --context "He died of MI in 1990."
+      nymlink link --index mesh-index --settings rerank=reranker --format reasons MI --context "Death by MI."
 
     \b
     Phenotypic abnormalities only, never seizures:
@@ -200,17 +180,18 @@ def link(
     \b
     A column of a table; a large one on four cores:
       nymlink link table.csv --column diagnosis -o linked.csv
-      nymlink link table.csv --column diagnosis -o linked.csv --processes 4
-      nymlink link visits.csv --column finding --composites always
+      nymlink link table.csv --column diagnosis -o linked.csv --settings processes=4
+      nymlink link visits.csv --column finding --settings composites=always
       nymlink link visits.csv --column finding --map-column language=lang
       nymlink link terms.csv --column title --map-column code=code --index mondo-index --format sssom
 
     \b
     Documents, and one mention in its text:
-      nymlink link --index mesh-index --corpus notes.PubTator.txt --rerank reranker -o links.tsv
+      nymlink link --index mesh-index --corpus notes.PubTator.txt --settings rerank=reranker -o links.tsv
       nymlink link --index mesh-index --corpus notes.PubTator.txt -o notes.bioc.xml
-      nymlink link --index mesh-index --rerank reranker MI --context "He died of MI in 1990."
+      nymlink link --index mesh-index --settings rerank=reranker MI --context "Death by MI."
     """
+    chosen, rerank, judge_settings = link_settings(settings)
     source = link_source(
         inputs,
         file=file,
@@ -219,7 +200,7 @@ def link(
         input_format=input_format,
         mapped_columns=mapping(mapped_columns),
         context=context,
-        offsets=offsets,
+        offsets=chosen.offsets,
     )
     explain = format == _REASONS
     if explain and not source.mentions:
@@ -230,17 +211,21 @@ def link(
         raise click.UsageError("--format reasons prints no links: it does not go with --output")
     if rerank is not None and not source.has_documents:
         raise click.UsageError(
-            "--rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "
+            "rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "
             "with its --context"
         )
-    if rerank is not None and target_precision is not None:
+    if rerank is not None and chosen.target_precision is not None:
         raise click.UsageError(
-            "--target-precision goes by the confidence in the first candidate of the index, which --rerank may "
+            "target_precision goes by the confidence in the first candidate of the index, which rerank may "
             "change: give one of them"
         )
-    for name, given in (("--rerank", rerank), ("--judge", judge_at)):
-        if given is not None and processes > 1:
-            raise click.UsageError(f"{name} works in one process: leave --processes out")
+    for name, given in (("rerank", rerank), ("judge", judge_settings)):
+        if given is not None and chosen.processes > 1:
+            raise click.UsageError(f"{name} works in one process: leave processes out")
+        if given is not None and len(indexes) > 1:
+            raise click.UsageError(
+                f"{name} goes with one --index: its first candidates have no confidences to compare"
+            )
     if output == STANDARD_STREAM:
         output = None
     if format is None and output is not None:
@@ -252,11 +237,7 @@ def link(
     else:
         read = [None if path is None else split_part(path)[0] for path in (source.file, source.corpus)]
         require_files([output], [*read, *indexes, rerank])
-    if rerank is not None and len(indexes) > 1:
-        raise click.UsageError("--rerank goes with one --index: what it puts first has no confidence to compare")
-    if judge_at is not None and len(indexes) > 1:
-        raise click.UsageError("--judge goes with one --index: what it puts first has no confidence to compare")
-    judge = None if judge_at is None else Judge(JudgeSettings.of(judge_at))
+    judge = None if judge_settings is None else Judge(judge_settings)
     if len(indexes) > 1 and format in _OF_ONE_VOCABULARY:
         raise click.UsageError(f"--format {format} describes one vocabulary: give one --index")
     opened = [Index.load(each) for each in indexes] or [default_index(progress=True)]
@@ -273,8 +254,8 @@ def link(
                 rerank=reranker,
                 judge=judge,
                 language=language,
-                target_precision=target_precision,
-                composites=composites,
+                target_precision=chosen.target_precision,
+                composites=chosen.composites,
                 restriction=restriction,
             )
             for each in opened
@@ -294,7 +275,7 @@ def link(
     )
     truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
     with truncation.collected(), unknown_scripts.collected(), target as out:
-        _link(linker, source, out, format, problems, processes)
+        _link(linker, source, out, format, problems, chosen.processes)
     truncation.warn(stacklevel=1)
     unknown_scripts.warn(stacklevel=1)
     finish(problems)
@@ -317,6 +298,7 @@ def _link(
         info = LinksInfo(
             calibrated=linker.calibration is not None,
             multilingual=len(vocabulary.counts("lang")) > 1,
+            several=len(linker.linkers) == 1 and linker.pipeline.domains.are_several,
             located=located,
             split=linker.pipeline.composites == "always",
             has_documents=has_documents,

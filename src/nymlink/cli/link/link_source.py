@@ -1,4 +1,4 @@
-"""The source of mentions of `nymlink link`, from its arguments."""
+"""The source of mentions of `nymlink link`, and its rare settings, from its arguments."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final, Literal
 
 import click
 
+from nymlink.cli.common import read_settings, require_share
 from nymlink.core.encodings import UTF_8
 from nymlink.core.files import open_bytes, split_part
+from nymlink.core.toml_settings import make_settings
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, find_mention
 from nymlink.corpus.readers.common import source_name
+from nymlink.linking.judge import JudgeSettings
 from nymlink.tables.layout import table_layout
 from nymlink.tables.parquet import is_parquet
 from nymlink.tables.workbooks import is_workbook
@@ -170,3 +173,30 @@ def _document(mention: str, text: str) -> Document:
     if place is None:
         raise click.UsageError(f"the mention {mention!r} does not occur in the --context")
     return Document("", text, (Mention(text[slice(*place)], *place),))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """What ``--settings`` takes; the help of the command explains it."""
+
+    composites: Literal["given", "always"] = "given"
+    target_precision: float | None = None
+    rerank: str | None = None
+    judge: Any = None
+    offsets: OffsetUnit = "characters"
+    processes: int = 1
+
+    def __post_init__(self) -> None:
+        require_share(self.target_precision)
+        if self.processes < 1:
+            raise ValueError(f"processes must be 1 or more, not {self.processes}")
+
+
+def link_settings(given: tuple[str, ...]) -> tuple[LinkSettings, Path | None, JudgeSettings | None]:
+    """Read settings, with the folder of a re-ranker and the settings of a judge."""
+    values, path = read_settings(given)
+    settings = make_settings(LinkSettings, values, path=path)
+    judge = settings.judge
+    if judge is not None:
+        judge = JudgeSettings.of(str(path) if isinstance(judge, Mapping) else str(judge))
+    return settings, None if settings.rerank is None else Path(settings.rerank), judge

@@ -6,7 +6,8 @@ A package offers an encoder by an entry point with the path of a model folder::
     my-encoder = "my_package:FOLDER"
 
 A package may also bring a ranker and a calibration for indexes with default settings. They are files beside the
-folder, ``<folder>.ranker.json`` and ``<folder>.calibration.json``.
+folder, ``<folder>.ranker.json`` and ``<folder>.calibration.json``. Vectors for the default index may be in
+``<folder>.vectors.npz``.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def installed_digest(name: str) -> str:
 
     No weights are read.
     """
-    beside = (file for file in (ranker_file(name), calibration_file(name)) if file.is_file())
+    beside = (file for file in (ranker_file(name), calibration_file(name), vectors_file(name)) if file.is_file())
     files = (_folder(name) / MANIFEST, *beside)
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
 
@@ -119,6 +120,14 @@ def ranker_file(name: str) -> Path:
     return _beside(name, "ranker")
 
 
+def vectors_file(name: str) -> Path:
+    """Path of the vectors of an installed encoder (:class:`~nymlink.encode.cached_vectors.KnownVectors`).
+
+    They are of the names of the default index, which is then built in seconds.
+    """
+    return _beside(name, "vectors", "npz")
+
+
 def _read_beside(name: str | None, what: str, fingerprint: str) -> dict[str, Any] | None:
     if name is None or installed(name) is None or not _beside(name, what).is_file():
         return None
@@ -127,9 +136,9 @@ def _read_beside(name: str | None, what: str, fingerprint: str) -> dict[str, Any
     return values if known["fingerprint"] == fingerprint else None
 
 
-def _beside(name: str, what: str) -> Path:
+def _beside(name: str, what: str, suffix: str = "json") -> Path:
     folder = _folder(name)
-    return folder.with_name(f"{folder.name}.{what}.json")
+    return folder.with_name(f"{folder.name}.{what}.{suffix}")
 
 
 def _folder(name: str) -> Path:

@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from nymlink.linking.link import FLAGS, REVIEW, Link
+from nymlink.linking.link import DOMAIN, FLAGS, REVIEW, Link
 from nymlink.linking.links import (
     CANDIDATE,
     CONFIDENCE,
+    DOMAIN_SCHEMA,
     LANGUAGE,
     LINK_SCHEMA,
     NOTE,
@@ -28,10 +29,15 @@ from nymlink.tables.delimited import Record, protect_cell, restore_cell
 
 
 def link_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns of a link: confidence, flags, language, decision, each only if the links have it."""
+    """List the columns of a link: confidence, domain, flags, decision, each only if the links have it."""
     candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
     confidence = (CONFIDENCE,) if info.confident else ()
-    return (*candidate, *confidence, *said_columns(info), NOTE, *review_columns(info))
+    return (*candidate, *confidence, *domain_columns(info), *said_columns(info), NOTE, *review_columns(info))
+
+
+def domain_columns(info: LinksInfo) -> tuple[str, ...]:
+    """List the columns of domains; none if the vocabulary is a single one."""
+    return DOMAIN if info.several else ()
 
 
 def flag_columns(info: LinksInfo) -> tuple[str, ...]:
@@ -121,10 +127,10 @@ class RowWriter(LinkWriter):
     def __init__(self, info: LinksInfo, columns: Sequence[str]) -> None:
         table = info.table
         if table is not None:
-            columns = (*CANDIDATE, CONFIDENCE, *said_columns(info), NOTE)
+            columns = (*CANDIDATE, CONFIDENCE, *domain_columns(info), *said_columns(info), NOTE)
         self._columns = (*columns, *review_columns(info))
         self.own = [] if table is None else _distinct([restore_cell(name) for name in table.header.fields])
-        types = pa.unify_schemas([LINK_SCHEMA, REVIEW_SCHEMA])
+        types = pa.unify_schemas([LINK_SCHEMA, DOMAIN_SCHEMA, REVIEW_SCHEMA])
         names = added_names(self._columns, self.own)
         self.added = pa.schema(
             [(name, types.field(column).type) for name, column in zip(names, self._columns, strict=True)]

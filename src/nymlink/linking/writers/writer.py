@@ -47,6 +47,8 @@ class LinksInfo:
         split: whether mentions may have parts (:attr:`nymlink.linking.link.Link.parts`).
         reviewed: whether people decided on some of the links (:class:`nymlink.linking.link.Review`).
         multilingual: whether the names are in several languages.
+        several: whether the vocabulary is one of several, so that links have domains
+            (:class:`nymlink.linking.link.Domain`).
         located: whether the mentions have documents and offsets.
         has_documents: whether the writer gets the documents, through :meth:`LinkWriter.begin_document`.
         table: layout of the table that the mentions come from; ``None`` without a table.
@@ -61,6 +63,7 @@ class LinksInfo:
     split: bool = False
     reviewed: bool = False
     multilingual: bool = False
+    several: bool = False
     located: bool = False
     has_documents: bool = False
     table: UserTable | None = None

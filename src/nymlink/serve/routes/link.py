@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
@@ -13,7 +14,9 @@ from pydantic import ConfigDict, Field
 from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.cells import split_mention
+from nymlink.linking.judge import Judge
 from nymlink.linking.link import Link
+from nymlink.linking.linker import cut
 from nymlink.linking.several import best_of
 from nymlink.serve.answers import LinksAnswer, problems
 from nymlink.serve.errors import ProblemError, json_bytes
@@ -26,6 +29,7 @@ from nymlink.serve.routes.parts import (
     Indexes,
     Memory,
     json_answer,
+    judge_of,
     metrics_of,
     require_at_most,
 )
@@ -113,6 +117,11 @@ class LinkRequest(Fields):
         (), description="Never link to these concepts or those below them; or, given a name, by this name."
     )
     text: str = Field("", description="The text around the mentions; its definitions of abbreviations apply.")
+    judge: bool = Field(
+        False,
+        description="Whether the model of the server (see `/indexes`) is asked about links of low confidence, and "
+        "gets their mentions, sentences and candidates.",
+    )
 
 
 @router.post(
@@ -129,6 +138,9 @@ async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Mem
     _require_comparable(chosen)
     request.state.mentions = len(what.mentions)
     _require_within(what, chosen[0].limits)
+    judge = _judge(request, chosen) if what.judge else None
+    most = what.top_k if judge is None else max(what.top_k, judge.candidates)
+    until = time.monotonic() + chosen[0].limits.answer_seconds
     language = _language(what.language)
     mentions = tuple(_mention(mention, language) for mention in what.mentions)
     restriction = Restriction.of(types=what.types, branch=what.branch, ids=what.ids, exclude=what.exclude)
@@ -137,18 +149,36 @@ async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Mem
         own = mentions
         if what.composites == "always":
             own = tuple(split_mention(mention, served.index.entries) for mention in mentions)
-        claim.add(_CANDIDATE * len(own) * (1 + min(what.top_k, len(served.vocabulary))))
+        claim.add(_CANDIDATE * len(own) * (1 + min(most, len(served.vocabulary))))
         documents.append(Document("", what.text, own))
     each = await asyncio.gather(
         *(
-            served.link_soon(document, top_k=what.top_k, restriction=restriction)
+            served.link_soon(document, top_k=most, restriction=restriction)
             for served, document in zip(chosen, documents, strict=True)
         )
     )
     for served in chosen:
         metrics_of(request).note_mentions(served.name, len(mentions))
     links = each[0] if len(each) == 1 else list(map(best_of, zip(*each, strict=True)))
-    return _answer(links) if len(links) <= _FEW else await run_in_threadpool(_answer, links)
+    if judge is not None:
+        [judged] = await run_in_threadpool(judge.judge, documents, [links], chosen[0].vocabulary, until=until)
+        links = [cut(each, what.top_k) for each in judged]
+    at = None if judge is None else judge.settings.endpoint
+    return _answer(links, at) if len(links) <= _FEW else await run_in_threadpool(_answer, links, at)
+
+
+def _judge(request: Request, chosen: Sequence[ServedIndex]) -> Judge:
+    """Get the judge of the server for a request to some indexes."""
+    judge = judge_of(request)
+    if judge is None:
+        raise ProblemError(422, "no_judge", "this server asks no model", "leave judge out; or serve with --judge")
+    if len(chosen) > 1:
+        what = "what a judge puts first has no confidence to compare with other indexes"
+        raise ProblemError(422, "judge_of_several", what, "ask one index; or leave judge out")
+    if chosen[0].index.calibration is None:
+        what = f"a judge is asked about links of low confidence, and {chosen[0].name} is not calibrated"
+        raise ProblemError(422, "not_calibrated", what, "leave judge out; or run `nymlink calibrate`")
+    return judge
 
 
 def _require_comparable(chosen: Sequence[ServedIndex]) -> None:
@@ -159,10 +189,11 @@ def _require_comparable(chosen: Sequence[ServedIndex]) -> None:
             raise ProblemError(422, "not_calibrated", what, "ask one index; or run `nymlink calibrate`")
 
 
-def _answer(links: Sequence[Link]) -> Response:
+def _answer(links: Sequence[Link], judge: str | None) -> Response:
     # One by one, because Python values take many times the memory of JSON.
     written = b", ".join(json_bytes(link.to_dict()) for link in links)
-    return Response(b'{"links": [' + written + b"]}", media_type="application/json")
+    asked = b"" if judge is None else b', "judge": ' + json_bytes(judge)
+    return Response(b'{"links": [' + written + b"]" + asked + b"}", media_type="application/json")
 
 
 def _mention(mention: str | LocatedMention | None, language: str | None) -> Mention:

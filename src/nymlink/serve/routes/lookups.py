@@ -22,6 +22,7 @@ from nymlink.serve.routes.parts import (
     IndexName,
     base_url,
     json_answer,
+    judge_of,
     metrics_of,
 )
 from nymlink.serve.served import ServedIndexes, describe_concept
@@ -74,9 +75,11 @@ def search(
     response_model=IndexesAnswer,
     responses={200: {"content": {"application/json": {"example": INDEXES_ANSWER}}}},
 )
-def indexes(indexes: Indexes) -> Response:
-    """Answer with the sources, sizes, languages and types of each index; the first is the default."""
-    return json_answer({"indexes": [served.describe() for served in indexes]})
+def indexes(request: Request, indexes: Indexes) -> Response:
+    """Answer with the sources, sizes, languages and types of each index, the default first; and the judge."""
+    judge = judge_of(request)
+    at = None if judge is None else judge.settings.endpoint
+    return json_answer({"indexes": [served.describe() for served in indexes], "judge": at})
 
 
 @router.post(

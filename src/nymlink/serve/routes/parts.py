@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from nymlink.linking.judge import Judge
 from nymlink.serve.errors import ProblemError, json_bytes
 from nymlink.serve.guards.memory import Claim, claim_of
 from nymlink.serve.guards.watch import Metrics
@@ -101,7 +102,8 @@ INDEXES_ANSWER: Final[dict[str, Any]] = {
             "calibrated": True,
             "match_confidence": 0.729469,
         }
-    ]
+    ],
+    "judge": None,
 }
 
 
@@ -147,6 +149,12 @@ def settings_of(request: Request) -> ServeSettings:
     """The settings of the application."""
     settings: ServeSettings = request.app.state.settings
     return settings
+
+
+def judge_of(request: Request) -> Judge | None:
+    """The judge of the application, if it has one."""
+    judge: Judge | None = request.app.state.judge
+    return judge
 
 
 def metrics_of(request: Request) -> Metrics:

@@ -13,7 +13,7 @@ from nymlink.project.acceptance import accept
 from nymlink.project.decisions import decide, undo
 from nymlink.project.forms import split_forms
 from nymlink.project.lessons import names_given
-from nymlink.project.own_concepts import add_concept, own_concepts, request_text
+from nymlink.project.own_concepts import add_concept, find_own_concepts, own_concepts, request_text
 from nymlink.project.priorities import TARGET, prioritise
 from nymlink.project.reviewers import is_hidden
 from nymlink.project.rows import RELATIONS, Target, Verdict
@@ -202,7 +202,7 @@ def search(
     within: Annotated[str, Query(description="A semantic type, or the id of a branch.", max_length=1000)] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> Response:
-    """Find concepts as `/search` does, and those that reviewers gave to terms that contain the text."""
+    """Find concepts as `/search` does, those of decided terms that contain the text, and added ones."""
     served = opened.require_index()
     members = served.types.members(within) if within else None
     # In a blind review, the decisions of others stay hidden.
@@ -215,7 +215,8 @@ def search(
     typed = q.strip().casefold()
     sure = [each for each in found[:1] if each["matched"] is None or typed in each["matched"]["text"].casefold()]
     results: dict[str, dict[str, Any]] = {}
-    for each in (*sure, *taught, *found):
+    own = [] if within else find_own_concepts(opened.project, q, limit)
+    for each in (*sure, *own, *taught, *found):
         results.setdefault(each["concept_id"], each)
     return json_answer({"results": list(results.values())[:limit]})
 

@@ -35,6 +35,9 @@ from nymlink.vocabulary.readers.column_files import (
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
 
+_STANDARD: Final = "S"
+"""Value of standard_concept for concepts that are used in the tables of patients."""
+
 INVALID: Final = frozenset({"U", "D"})
 """Values of invalid_reason for invalid rows: updated, deleted."""
 
@@ -141,15 +144,31 @@ class Relations:
         """List the parents of each concept."""
         return self._lists(*self._parents)
 
-    def replacements(self, obsolete: Array) -> pa.ListArray:
-        """List the replacements of each obsolete concept; empty lists for live ones."""
+    def retired(self, obsolete: Array, standard: Array) -> Array:
+        """Whether each concept is obsolete, or is not standard and maps to a standard one: bool (C)."""
         sources, targets = self._mapped
-        return self._lists(sources[obsolete[sources]], targets[obsolete[sources]])
+        mapped = np.zeros(self._count, bool)
+        mapped[sources[standard[targets] & ~obsolete[targets]]] = True
+        return obsolete | (mapped & ~standard)
 
-    def xrefs(self, table: pa.Table, obsolete: Array) -> pa.ListArray:
-        """List the code of each concept, and the standard concepts that each live concept maps to."""
+    def replacements(self, retired: Array) -> pa.ListArray:
+        """List the replacements of each retired concept; empty lists for others."""
         sources, targets = self._mapped
-        live = ~obsolete[sources]
+        return self._lists(sources[retired[sources]], targets[retired[sources]])
+
+    def successors(self, retired: Array) -> Array:
+        """Find the row of the one concept that each retired concept is replaced by: int64 (C), -1 for none."""
+        sources, targets = self._mapped
+        chosen = retired[sources] & ~retired[targets]
+        found = np.full(self._count, _NOTHING)
+        found[sources[chosen]] = targets[chosen]
+        found[np.bincount(sources[chosen], minlength=self._count) != 1] = _NOTHING
+        return found
+
+    def xrefs(self, table: pa.Table, retired: Array) -> pa.ListArray:
+        """List the code of each concept, and what each concept that is not retired maps to."""
+        sources, targets = self._mapped
+        live = ~retired[sources]
         prefixes = map_distinct(code_column(table, "vocabulary_id"), lambda name: _prefix(name) + ":", object)
         codes = pc.fill_null(table["concept_code"], "")
         given = pc.not_equal(codes, "").to_numpy()
@@ -182,6 +201,7 @@ _CONCEPT: Final = {
     "concept_name": TEXT,
     "domain_id": CODE,
     "vocabulary_id": CODE,
+    "standard_concept": CODE,
     "concept_code": TEXT,
     "invalid_reason": CODE,
 }
@@ -200,8 +220,9 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read an export.
 
     Concepts with an invalid_reason are kept as obsolete, replaced by the concepts that they map to or that replace
-    them. Live concepts get xrefs: their code in the source vocabulary, then the standard concepts that they map
-    to. ``options.sources`` selects by vocabulary_id.
+    them. So are concepts that are not standard and map to a standard one of the export: OMOP writes standard ones
+    into the tables of patients. If one concept replaces them, it gets their names as related ones. Live concepts
+    get xrefs: their code in the source vocabulary. ``options.sources`` selects by vocabulary_id.
     """
     folder = path if path.is_dir() else path.parent
     file = path if path.is_file() else find_table(folder, "CONCEPT")
@@ -223,22 +244,29 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     ids = table["concept_id"].combine_chunks()
     curies = pc.binary_join_element_wise(PREFIX, ids.cast(TEXT), "")
     obsolete = map_distinct(code_column(table, "invalid_reason"), INVALID.__contains__, bool)
+    standard = map_distinct(code_column(table, "standard_concept"), _STANDARD.__eq__, bool)
     relations = Relations(folder, ids, curies, problems)
+    retired = relations.retired(obsolete, standard)
     return Tables(
         concepts=pa.table(
             {
                 "id": curies,
                 "definition": pa.nulls(len(ids), TEXT),
                 "semantic_types": _semantic_types(table),
-                "xrefs": relations.xrefs(table, obsolete),
+                "xrefs": relations.xrefs(table, retired),
                 "parents": relations.parents(),
-                "obsolete": obsolete,
-                "replaced_by": relations.replacements(obsolete),
+                "obsolete": retired,
+                "replaced_by": relations.replacements(retired),
             },
             schema=CONCEPT_SCHEMA,
         ),
         names=name_table(
-            pa.concat_tables(_names(folder, table, ids, curies, langs, languages, problems)), languages
+            _with_former(
+                pa.concat_tables(_names(folder, table, ids, curies, langs, languages, problems)),
+                curies,
+                relations.successors(retired),
+            ),
+            languages,
         ),
         redirects=REDIRECT_SCHEMA.empty_table(),
         version=_version(folder, problems),
@@ -270,6 +298,16 @@ def _names(
         owner = pc.index_in(block["concept_id"], ids)
         rows = _name_rows(curies.take(owner), block["concept_synonym_name"], pa.array(stated, TEXT), "exact")
         yield rows.filter(owner.is_valid())
+
+
+def _with_former(names: pa.Table, curies: pa.Array, successors: Array) -> pa.Table:
+    """Add the names of retired concepts to their successors."""
+    row = pc.index_in(names["concept_id"], curies).to_numpy()
+    heirs = successors[row]
+    inherited = names.filter(pa.array(heirs != _NOTHING))
+    owners = curies.take(pa.array(heirs[heirs != _NOTHING]))
+    added = _name_rows(owners, inherited["name"], inherited["lang"], "related")
+    return pa.concat_tables([names, added.cast(names.schema)])
 
 
 def _name_rows(ids: pa.Array, names: pa.ChunkedArray, langs: pa.Array, kind: str) -> pa.Table:

@@ -11,7 +11,10 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.registry import find_format
+from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
 from nymlink.vocabulary.concepts import ReadOptions
+from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.omop import FORMAT
 from nymlink.vocabulary.tables import Tables
@@ -78,9 +81,10 @@ def test_reads_an_export(tmp_path: Path) -> None:
         "replaced_by": [],
     }
     assert concepts["OMOP:4329847"]["parents"] == []
-    # A live concept that is not standard refers to the standard one.
-    assert concepts["OMOP:44834711"]["xrefs"] == ["ICD9CM:410.91", "OMOP:312327"]
-    assert concepts["OMOP:44834711"]["replaced_by"] == []
+    # The standard concept replaces one that is not standard.
+    assert concepts["OMOP:44834711"]["xrefs"] == ["ICD9CM:410.91"]
+    assert concepts["OMOP:44834711"]["obsolete"]
+    assert concepts["OMOP:44834711"]["replaced_by"] == ["OMOP:312327"]
     for old in ("OMOP:1", "OMOP:2"):
         assert concepts[old]["obsolete"]
         assert concepts[old]["replaced_by"] == ["OMOP:4329847"]
@@ -95,6 +99,7 @@ def test_reads_an_export(tmp_path: Path) -> None:
         ("Heart attack", "en", "exact"),
         ("Infarto agudo", "es", "exact"),
         ("Etwas", "und", "exact"),
+        ("Acute infarct", "en", "related"),
     }
     assert tables.version == "v5.0 30-AUG-24"
 
@@ -150,3 +155,24 @@ def test_broken_rows_are_reported_where_they_stand(tmp_path: Path) -> None:
 def test_a_folder_without_concepts_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"CONCEPT\.csv"):
         read(tmp_path)
+
+
+def test_mentions_link_to_standard_concepts(tmp_path: Path) -> None:
+    folder = write(tmp_path / "athena")
+    linker = Linker(Index.build(read_vocabulary(folder), encoder=None))
+    for mention, meant, former in (
+        ("Acute infarct", "OMOP:312327", "OMOP:44834711"),
+        ("44834711", "OMOP:312327", "OMOP:44834711"),
+        ("Old infarct", "OMOP:4329847", "OMOP:1"),
+        ("Heart attack", "OMOP:312327", None),
+        ("OMOP:312327", "OMOP:312327", None),
+    ):
+        link = linker.link(mention)
+        assert link.candidates[0].concept_id == meant
+        assert link.former == former
+        note = f"in place of {former}, which is obsolete or not standard"
+        assert (note in link.notes) == (former is not None)
+    # Without the standard concepts, those of the source vocabulary are linked to.
+    alone = read_vocabulary(folder, options=ReadOptions(sources=frozenset({"ICD9CM"})))
+    found = Linker(Index.build(alone, encoder=None)).link("Acute infarct")
+    assert (found.candidates[0].concept_id, found.former) == ("OMOP:44834711", None)

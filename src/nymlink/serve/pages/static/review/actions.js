@@ -4,7 +4,7 @@ import { describeDecision } from "./decisions.js";
 
 export class Actions {
   // parts: queue, list, view, targets, finder and decisions of the page; wanted(): its filters; help(): shows the keys;
-  // separate(term): splits the forms of a term.
+  // separate(term): splits the forms of a term; addConcept(term, candidates): asks for a new concept.
   constructor(parts) {
     Object.assign(this, parts);
   }
@@ -43,6 +43,12 @@ export class Actions {
 
   nil() {
     this.#decide("nil");
+  }
+
+  // Add a concept for the meaning of the term, and decide with it.
+  add() {
+    if (!this.list.term) return this.say("There is no term to decide.");
+    return this.addConcept(this.list.term, this.view.candidates);
   }
 
   flag() {

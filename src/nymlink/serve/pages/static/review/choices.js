@@ -83,17 +83,17 @@ export class Choices {
   #open(row, line) {
     if (!row.id) return;
     const place = element("div", { class: "opened" });
-    const draw = (concept) =>
+    const draw = (concept, known) =>
       place.replaceChildren(
         ...(row.parts ? [bars(row.parts)] : []),
         ...meaningOf(concept),
-        element("p", { class: "why" }, this.index ? element("a", { href: conceptAddress(this.index, row.id), target: "_blank", rel: "noopener" }, `Page of ${row.id}`) : row.id, ...this.open(row)),
+        element("p", { class: "why" }, known ? element("a", { href: conceptAddress(this.index, row.id), target: "_blank", rel: "noopener" }, `Page of ${row.id}`) : row.id, ...this.open(row)),
       );
-    draw(row);
+    draw(row, false);
     line.append(place);
     if (!this.index) return;
     conceptOf(this.index, row.id).then((concept) => {
-      draw(concept);
+      draw(concept, true);
       line.scrollIntoView({ block: "nearest" });
     }, () => {});
   }

@@ -2,6 +2,7 @@
 
 import { button, choice, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
+import { count } from "./preview.js";
 import { fetchText, saveFile } from "./save_file.js";
 
 // Formats of the tables, then formats of mappings.
@@ -27,6 +28,7 @@ export function exportDialog({ routes, formats }) {
   const guesses = element("input", { type: "checkbox", id: "guesses" });
   const { line, say } = statusLine();
   const shown = element("pre", { class: "preview", tabindex: 0, dir: "auto", "aria-label": "The beginning of the file", hidden: "" });
+  const requests = element("p", { class: "row" });
   openDialog(
     "Export",
     labelled("Format", format),
@@ -35,7 +37,13 @@ export function exportDialog({ routes, formats }) {
     line,
     shown,
     element("p", { class: "row" }, button("Export", run), button("Show the beginning", preview, { class: "plain" })),
+    requests,
   );
+  routes.ownConcepts().then((own) => own.length && requests.append(
+    `Requests for ${count(own.length, "added concept")}:`,
+    element("a", { href: routes.requestsAddress("issue"), download: "requests.md" }, "texts of issues"),
+    element("a", { href: routes.requestsAddress("robot"), download: "requests.tsv" }, "template of ROBOT"),
+  ), () => {});
 
   // The first rows, as text; of a workbook and of Parquet, as TSV.
   async function preview() {

@@ -14,6 +14,7 @@ const KNOWN = [
   ["previousCandidate", "Select the previous candidate", "ArrowLeft"],
   ...DIGITS,
   ["nil", "No concept of the vocabulary", "n"],
+  ["add", "Add a concept that the vocabulary lacks", "a"],
   ["flag", "Flag for another look", "f"],
   ["clear", "Remove my decision", "x"],
   ["undo", "Undo my last decision", "u"],

@@ -5,6 +5,7 @@ import { button, element } from "../elements.js";
 import { Actions } from "./actions.js";
 import { assignDialog } from "./assign_dialog.js";
 import { bulkDialog } from "./bulk_dialog.js";
+import { conceptDialog } from "./concept_dialog.js";
 import { Decisions } from "./decisions.js";
 import { exportDialog } from "./export_dialog.js";
 import { FIRST, Filters } from "./filters.js";
@@ -65,7 +66,8 @@ async function start() {
   const wanted = () => (filters.values.status === "mine" ? { ...filters.values, reviewer: me } : filters.values);
   const help = () => keysDialog({ keys, changed: drawButtons });
   const separate = (term) => routes.split(term.id).then(() => load());
-  const actions = new Actions({ queue, list, view, targets, finder, decisions, wanted, help, separate, say });
+  const addConcept = (term, candidates) => conceptDialog({ routes, reviewer: me, term, candidates, take });
+  const actions = new Actions({ queue, list, view, targets, finder, decisions, wanted, help, separate, addConcept, say });
   const overview = new SummaryView(byId("summary"), {
     cancel: () => attempt(routes.cancel),
     goOn: () => attempt(routes.goOn),

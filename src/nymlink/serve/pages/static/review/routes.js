@@ -30,6 +30,8 @@ export class ProjectRoutes {
   uses = (concept) => ask(`${this.path}/concepts/${encodeURIComponent(concept)}?${query({ viewer: storedReviewer() })}`);
   setReview = (how) => ask(`${this.path}/reviewers`, how);
   split = (term) => ask(`${this.path}/split`, { term });
+  addConcept = (values) => ask(`${this.path}/concepts`, values);
+  ownConcepts = async () => (await ask(`${this.path}/concepts`)).concepts;
   decide = (decision) => ask(`${this.path}/decisions`, decision);
   undo = (reviewer, batch = null) => ask(`${this.path}/undo`, { reviewer, batch });
   search = (values) => ask(`${this.path}/search?${query(values)}`);
@@ -44,5 +46,6 @@ export class ProjectRoutes {
   goOn = () => ask(`${this.path}/continue`, {});
   addFile = (file, how) => sendBytes(`${this.path}/files?${query(how)}`, file, fileHeaders(file));
   importFile = (file, how) => sendBytes(`${this.path}/import?${query(how)}`, file, fileHeaders(file));
+  requestsAddress = (template) => `${this.path}/concept-requests?${query({ template })}`;
   exportAddress = (how) => `${this.path}/export?${query(how)}`;
 }

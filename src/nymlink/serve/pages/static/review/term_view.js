@@ -7,7 +7,7 @@ import { describeDecision } from "./decisions.js";
 import { formsOf, partsOf } from "./forms_view.js";
 import { recall, remember } from "./stored.js";
 
-const ACTIONS = [["accept", "Accept"], ["nil", "No concept"], ["flag", "Flag"], ["clear", "Remove decision"], ["undo", "Undo"]];
+const ACTIONS = [["accept", "Accept"], ["nil", "No concept"], ["add", "Add concept …"], ["flag", "Flag"], ["clear", "Remove"], ["undo", "Undo"]];
 // Below this confidence no candidate is selected, so that a hasty key takes none.
 const UNLIKELY = 0.2;
 // A smaller lead than this counts as a tie.

@@ -10,8 +10,9 @@ const MOST_ABOVE = 40;
 
 export class VocabularySearch {
   #asked = 0;
-  // The text whose results are shown.
+  // The question whose results are shown, and the question whose results are on their way.
   #shown = null;
+  #coming = null;
 
   // index: name of the index; parts: types and branches to search in; from(): the selected candidate, or null;
   // take(concept): called with the picked concept; leave(): called at the end; covers(whether): candidates are covered.
@@ -69,6 +70,8 @@ export class VocabularySearch {
 
   #searchSoon() {
     const mine = ++this.#asked;
+    this.#coming = null;
+    this.#noteActive();
     setTimeout(() => mine === this.#asked && this.#search(), PAUSE);
   }
 
@@ -76,18 +79,24 @@ export class VocabularySearch {
     const mine = ++this.#asked;
     const typed = this.input.value.trim();
     if (!typed) return this.#show([], null);
+    const question = this.#question;
+    this.#coming = question;
+    this.#noteActive();
     try {
       const { results } = await this.routes.search({ q: typed, within: this.within.value, limit: SHOWN });
       if (mine !== this.#asked) return;
-      this.#show(results, typed);
+      this.#show(results, question);
       this.say(results.length ? "" : `Nothing is like “${typed}”.`);
     } catch (error) {
-      if (mine === this.#asked) this.say(error.message);
+      if (mine !== this.#asked) return;
+      this.#coming = null;
+      this.say(error.message);
     }
   }
 
-  #show(found, typed) {
-    this.#shown = typed;
+  #show(found, question) {
+    this.#shown = question;
+    this.#coming = null;
     const rows = found.map(({ concept_id: id, concept_name: name, matched }) => ({ id, name, reason: matched ? by(matched, name) : "its id" }));
     this.tree.show([]);
     this.found.show(rows, rows.length ? 0 : -1);
@@ -96,9 +105,20 @@ export class VocabularySearch {
     this.covers(rows.length > 0);
   }
 
+  // What is asked now: the text, and where to search.
+  get #question() {
+    return `${this.within.value}\n${this.input.value.trim()}`;
+  }
+
+  // Whether the results are of an older question: they are shown pale, and no key takes them.
+  get #isOld() {
+    return this.found.rows.length > 0 && this.#question !== this.#shown;
+  }
+
   #noteActive() {
     const { active } = this.found;
-    if (active >= 0) this.input.setAttribute("aria-activedescendant", `found-${active}`);
+    this.found.list.setAttribute("aria-busy", this.#isOld);
+    if (active >= 0 && !this.#isOld) this.input.setAttribute("aria-activedescendant", `found-${active}`);
     else this.input.removeAttribute("aria-activedescendant");
   }
 
@@ -115,13 +135,13 @@ export class VocabularySearch {
     event.preventDefault();
   }
 
-  // Take only what was found for the text that is there now: somebody saw it.
+  // Take only what was found for the question that is there now: somebody saw it.
   #enter() {
-    const typed = this.input.value.trim();
-    if (typed === this.#shown && this.found.selected) return this.#pick(this.found.selected);
-    if (!typed) return this.leave();
-    if (typed !== this.#shown) this.say("Searching … Press Enter again when the results are there.");
-    return this.#search();
+    const question = this.#question;
+    if (question === this.#shown && this.found.selected) return this.#pick(this.found.selected);
+    if (!this.input.value.trim()) return this.leave();
+    if (question !== this.#shown) this.say("Searching … Press Enter again when the results are there.");
+    return question === this.#coming ? undefined : this.#search();
   }
 
   #pick(concept) {
@@ -203,6 +223,7 @@ export class VocabularySearch {
 
 function by({ text, lang, source }, name) {
   const foreign = ["en", "und"].includes(lang) ? "" : ` (${lang})`;
+  if (source === "project") return text === name ? "added to the project" : `added to the project: ${text}`;
   if (source === "decisions") return `you named it: ${text}`;
   return text === name ? "" : `${text}${foreign}`;
 }
