@@ -142,13 +142,13 @@ def test_cells_that_would_be_run_are_text_once_and_again(run: Run, built: Path, 
 
 
 def test_offsets_in_other_units(run: Run, built: Path, tmp_path: Path) -> None:
-    given = ("--index", built / "index", "--corpus", tmp_path / "notes.txt", "--offsets")
+    given = ("--index", built / "index", "--corpus", tmp_path / "notes.txt")
     for unit, place in (("characters", "7\t9"), ("utf-16", "8\t10"), ("bytes", "11\t13")):
         text = f"7|t|Über 𝔘 MI\n7|a|\n7\t{place}\tMI\tDisease\tX:1\n"
         (tmp_path / "notes.txt").write_text(text, encoding="utf-8")
-        found = run("link", *given, unit)
+        found = run("link", *given, "--settings", f"offsets={unit}")
         assert (found.stdout.splitlines()[1].split("\t")[1:3], found.stderr) == (["7", "9"], "")
-    assert run("evaluate", *given, "bytes").exit_code == 0
+    assert run("evaluate", *given, "--offsets", "bytes").exit_code == 0
 
 
 def test_columns_of_workbooks_and_of_parquet_are_linked(run: Run, built: Path, tmp_path: Path) -> None:

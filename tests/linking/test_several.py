@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -67,6 +68,9 @@ def test_the_domain_of_a_mention_in_one_index_of_several_vocabularies(
         "of": 1,
     }
     assert linker.link(["gout"]).to_dicts()[0]["domain"] == "A"
+    tables = [linker.link(pa.table({"term": [term]}), column="term") for term in ("gout", "")]
+    assert tables[0].schema == tables[1].schema
+    assert tables[0]["domain"].to_pylist() == ["A"]
     said = str(linker.explain("heart attack"))
     assert f"\n  domain A, confidence {attack.domain.confidence:.3f}: 1 of 1 nearest concepts" in said
     pain = linker.link("heart pain").domain
@@ -90,7 +94,6 @@ def test_a_single_vocabulary_is_no_domain() -> None:
     links = Linker(Index.build(vocabulary({"A:1": ["gout"], "A:2": ["seizure"]}), encoder=None)).link(["gout"])
     assert links[0].domain is None
     assert "domain" not in links[0].to_dict()
-    assert "domain" not in links.to_arrow().column_names
 
 
 def test_confidences_are_needed(linkers: list[Linker]) -> None:

@@ -233,7 +233,11 @@ class Linker:
             table = LinkableTable(what, column, stacklevel=2)
             document = as_document(table.mentions, stacklevel=2)
             [links] = self._link_documents([document], language, top_k, restriction, stacklevel=3)
-            return table.with_links(links, split=self.pipeline.composites == "always")
+            return table.with_links(
+                links,
+                several=self.pipeline.domains.are_several,
+                split=self.pipeline.composites == "always",
+            )
         if column is not None:
             raise InputError("column= names a column of a table: give a data frame or another table")
         if isinstance(what, str | Mention) or is_missing(what):

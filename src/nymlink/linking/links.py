@@ -50,12 +50,10 @@ LINK_SCHEMA: Final = pa.schema(
         ("start", pa.int64()),
         ("end", pa.int64()),
         *((flag, pa.bool_()) for flag in FLAGS),
+        *zip(DOMAIN, (pa.string(), pa.float64()), strict=True),
     ]
 )
 """Columns of links in data frames, Arrow tables and Parquet, whatever the links hold; all are nullable."""
-
-DOMAIN_SCHEMA: Final = pa.schema(list(zip(DOMAIN, (pa.string(), pa.float64()), strict=True)))
-"""Columns of domains, which follow those of :data:`LINK_SCHEMA` if the index has several vocabularies."""
 
 REVIEW_SCHEMA: Final = pa.schema([(name, pa.string()) for name in REVIEW])
 """Columns of decisions, which follow those of :data:`LINK_SCHEMA` if people decided on some of the links."""
@@ -73,9 +71,9 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
 
     Returns:
         A list for each part of a composite mention, otherwise one list. Each row is a dictionary with the columns
-        of :data:`LINK_SCHEMA`, those of the domain (:data:`~nymlink.linking.link.DOMAIN`) and those of the
-        decision of a person (:data:`~nymlink.linking.link.REVIEW`). Missing values are ``None``, so is a missing
-        mention. Confidence, note and domain belong to the first candidate and are only in its row.
+        of :data:`LINK_SCHEMA` and those of the decision of a person (:data:`~nymlink.linking.link.REVIEW`).
+        Missing values are ``None``, so is a missing mention. Confidence, note and domain belong to the first
+        candidate and are only in its row.
     """
     return [_rows_of_part(link, part) for part in link.singles]
 
@@ -201,8 +199,7 @@ class Links(list[Link]):
         Returns:
             A table with the columns of :data:`LINK_SCHEMA`, whatever the links hold. The rank is from 1.
             Confidence and note belong to the first candidate and are only in its row. The rows of the parts of a
-            composite mention follow each other. If the index has several vocabularies, the columns ``domain`` and
-            ``domain_confidence`` are added. If people decided on some of the links, the columns ``decision``,
+            composite mention follow each other. If people decided on some of the links, the columns ``decision``,
             ``relation``, ``reviewer``, ``decided_at`` and ``comment`` are added.
         """
         schema = self._schema()
@@ -230,11 +227,7 @@ class Links(list[Link]):
 
     def _schema(self) -> pa.Schema:
         reviewed = [REVIEW_SCHEMA] if any(link.review is not None for link in self) else []
-        domains = [DOMAIN_SCHEMA] if self._have_domains() else []
-        return pa.unify_schemas([LINK_SCHEMA, *domains, *reviewed])
-
-    def _have_domains(self) -> bool:
-        return any(part.domain is not None for link in self for part in link.singles)
+        return pa.unify_schemas([LINK_SCHEMA, *reviewed])
 
     def write(
         self,
@@ -285,7 +278,7 @@ class Links(list[Link]):
             annotated=annotated,
             split=any(link.parts for link in self),
             multilingual=len(languages) > 1,
-            several=self._have_domains(),
+            several=any(part.domain is not None for link in self for part in link.singles),
             located=is_located(self),
             has_documents=bool(documents),
             vocabulary=vocabulary or self.vocabulary,

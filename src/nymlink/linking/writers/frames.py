@@ -12,7 +12,7 @@ import pyarrow as pa
 from nymlink.core.errors import InputError
 from nymlink.linking.inputs import is_missing
 from nymlink.linking.link import DOMAIN, Link
-from nymlink.linking.links import CANDIDATE, CONFIDENCE, DOMAIN_SCHEMA, LINK_SCHEMA, NOTE, SPLIT, rows
+from nymlink.linking.links import CANDIDATE, CONFIDENCE, LINK_SCHEMA, NOTE, SPLIT, rows
 from nymlink.linking.writers.link_columns import added_names
 from nymlink.tables.arrow import arrow_table, pandas_table, python_values
 from nymlink.tables.cells import NO_TEXT, cell_text, mention_fault
@@ -84,11 +84,12 @@ class LinkableTable:
             for value, fault in zip(values, faults, strict=True)
         ]
 
-    def with_links(self, links: Sequence[Link], *, split: bool = False) -> Any:
+    def with_links(self, links: Sequence[Link], *, several: bool = False, split: bool = False) -> Any:
         """Add the columns of links; a row with several candidates is repeated.
 
         Args:
             links: a link for each row.
+            several: whether to add the columns of domains.
             split: whether to add the columns of parts.
 
         Returns:
@@ -98,11 +99,11 @@ class LinkableTable:
         """
         found = [rows(link) for link in links]
         places = [place for place, candidates in enumerate(found) for _ in candidates]
-        several = DOMAIN if any(part.domain is not None for link in links for part in link.singles) else ()
-        columns = (*CANDIDATE, CONFIDENCE, *several, *(SPLIT if split else ()), NOTE)
+        columns = (*CANDIDATE, CONFIDENCE, *(DOMAIN if several else ()), *(SPLIT if split else ()), NOTE)
         names = added_names(columns, self._names)
-        types = pa.unify_schemas([LINK_SCHEMA, DOMAIN_SCHEMA])
-        schema = pa.schema([(name, types.field(column).type) for name, column in zip(names, columns, strict=True)])
+        schema = pa.schema(
+            [(name, LINK_SCHEMA.field(column).type) for name, column in zip(names, columns, strict=True)]
+        )
         added = arrow_table(
             [[values[column] for column in columns] for candidates in found for values in candidates], schema
         )

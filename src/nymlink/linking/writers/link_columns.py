@@ -14,7 +14,6 @@ from nymlink.linking.link import DOMAIN, FLAGS, REVIEW, Link
 from nymlink.linking.links import (
     CANDIDATE,
     CONFIDENCE,
-    DOMAIN_SCHEMA,
     LANGUAGE,
     LINK_SCHEMA,
     NOTE,
@@ -130,7 +129,7 @@ class RowWriter(LinkWriter):
             columns = (*CANDIDATE, CONFIDENCE, *domain_columns(info), *said_columns(info), NOTE)
         self._columns = (*columns, *review_columns(info))
         self.own = [] if table is None else _distinct([restore_cell(name) for name in table.header.fields])
-        types = pa.unify_schemas([LINK_SCHEMA, DOMAIN_SCHEMA, REVIEW_SCHEMA])
+        types = pa.unify_schemas([LINK_SCHEMA, REVIEW_SCHEMA])
         names = added_names(self._columns, self.own)
         self.added = pa.schema(
             [(name, types.field(column).type) for name, column in zip(names, self._columns, strict=True)]
