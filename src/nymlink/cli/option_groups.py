@@ -35,7 +35,7 @@ GROUPS: Final = {
         --names --mentions --seed --reviewer --adjudicator --blind""",
     "Measuring": "--evaluate --best --training --test --compare",
     "Server": """--host --port --open --public-url --token-file --allow-origin --projects --memory
-        --limits --access-log""",
+        --limits --judge --access-log""",
     "Running": """--device --workers --processes --address --gpus --shard-rows --cache --resume --restart
         --only-download --offline --refresh""",
     MESSAGES: "--quiet --verbose --log-format",
