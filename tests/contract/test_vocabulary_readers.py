@@ -43,9 +43,9 @@ def _names(tables: Tables) -> list[tuple[str, str]]:
 def _expected(sample: Sample) -> list[tuple[str, str]]:
     one, two, three = sample.ids
     names = [(one, "heart attack"), (one, "MI"), (two, "Sjögren syndrome"), (three, "stroke")]
-    return sorted(
-        [*names, *([(sample.obsolete[0], "apoplexy")] if sample.obsolete and sample.names_obsolete else [])]
-    )
+    if sample.obsolete and sample.names_obsolete:
+        names += [(each, "apoplexy") for each in (sample.obsolete if sample.inherits else sample.obsolete[:1])]
+    return sorted(names)
 
 
 def _same(one: Tables, other: Tables) -> bool:

@@ -24,6 +24,7 @@ class Sample:
         redirects: alternate ids in ``text``.
         obsolete: obsolete concept in ``text`` and what replaces it.
         names_obsolete: whether the format names obsolete concepts.
+        inherits: whether what replaces an obsolete concept gets its names.
         file: name of the file in a folder, where the source is a folder.
         states_language: whether names say which language they are in.
         beside: other files of the folder, by their names.
@@ -37,6 +38,7 @@ class Sample:
     redirects: dict[str, str] = field(default_factory=dict)
     obsolete: tuple[str, str] | None = None
     names_obsolete: bool = True
+    inherits: bool = False
     file: str | None = None
     states_language: bool = False
     beside: dict[str, str] = field(default_factory=dict)
@@ -547,6 +549,7 @@ SAMPLES = {
         before="2\tSjögren",
         ids=("OMOP:1", "OMOP:2", "OMOP:3"),
         obsolete=("OMOP:4", "OMOP:3"),
+        inherits=True,
         file="CONCEPT.csv",
         states_language=True,
         beside={

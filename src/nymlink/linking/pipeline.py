@@ -20,14 +20,7 @@ import numpy.typing as npt
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.linking.calibration import (
-    DEPTH,
-    Calibration,
-    Domains,
-    Features,
-    confidence_features,
-    tied_names,
-)
+from nymlink.linking.calibration import DEPTH, Calibration, Domains, Features, confidence_features, tied_names
 from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
 from nymlink.linking.cells import DENIED
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
