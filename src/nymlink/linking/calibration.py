@@ -326,11 +326,13 @@ class Domains:
             The most probable domain; without a confidence that of the first concept. ``None`` if the index has a
             single vocabulary, or nothing was found.
         """
+        if not self.are_several:
+            return None
         rows = matches.concepts[place, :DEPTH]
         exact = np.round(matches.parts[EXACT_MATCH][place, :DEPTH], 6) == 1
         # Beside an equal name, similar ones do not count; they are not always searched for.
         found = (rows != NONE) & (exact | ~exact[first])
-        if not self.are_several or not found[first]:
+        if not found[first]:
             return None
         codes, own = self._codes[rows], int(self._codes[rows[first]])
         guessed, sure = own, None

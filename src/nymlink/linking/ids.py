@@ -67,6 +67,8 @@ class Ids:
         known = [*self._ways(text.strip())] if may_be_id(text) else []
         if name.kind == "related":
             known += [each.concept_id for each in self._vocabulary.find(name.text)]
+        if not known:
+            return None
         replaced_by = self._vocabulary.columns.concepts["replaced_by"]
         for concept_id in known:
             row = self._vocabulary.row(concept_id)
