@@ -40,8 +40,9 @@ _TRIES: Final = 3
 _WAIT: Final = 1.0
 """Seconds before the second try. The wait doubles for each further try."""
 _GIVE_UP: Final = 3
+"""Number of questions without an answer, one after the other, after which the model is left alone for a while."""
 _PAUSE: Final = 60.0
-"""Number of questions without an answer, one after the other, and seconds for which it is then not asked again."""
+"""Seconds of that while."""
 _DEFINITION: Final = 400
 _SENTENCE: Final = 1000
 """Characters of a definition and of a sentence that are sent."""

@@ -152,7 +152,7 @@ def settings_of(request: Request) -> ServeSettings:
 
 
 def judge_of(request: Request) -> Judge | None:
-    """The judge of the application, if it has one."""
+    """Get the judge of the application; ``None`` if it has none."""
     judge: Judge | None = request.app.state.judge
     return judge
 
