@@ -257,10 +257,11 @@ def test_the_command_asks_a_judge(tmp_path: Path) -> None:
 
 
 def test_a_judge_is_asked_again_after_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replies = iter([400, 400, 400])
-    with ChatServer(lambda _: next(replies, "1")) as server:
+    reply: list[Any] = [400]
+    with ChatServer(lambda _: reply[0]) as server:
         given = linker(server.url, tmp_path / "a")
         links = given.link([f"mi {number}" for number in range(20)])
         assert sum("in a row" in (link.judged or "") for link in links) >= 10
+        reply[0] = "1"
         monkeypatch.setattr(judges.time, "monotonic", lambda now=time.monotonic: now() + judges._PAUSE)
         assert given.link("mi").judged == "small chose candidate 1"
