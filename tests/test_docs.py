@@ -69,6 +69,10 @@ def test_links_and_scripts_named_in_the_docs_exist(page: str) -> None:
         assert (ROOT / script).exists(), script
 
 
+def test_the_docs_are_short() -> None:
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in (ROOT / "docs").rglob("*.md")) <= 50_000
+
+
 def test_tables_are_those_of_the_results(script: Callable[[str], ModuleType]) -> None:
     docs_tables = script("common.docs_tables")
     filled = docs_tables.filled
