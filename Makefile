@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Tests go to one process a core, in their order; one that is done takes over tests of another.
 PARALLEL := --numprocesses auto --dist worksteal
 
-.PHONY: demo serve screenshots test test-fast coverage lint types docs dist clean
+.PHONY: demo serve screenshots test test-large coverage lint types docs dist clean
 
 demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
@@ -26,11 +26,11 @@ serve: .venv/.installed-serve .venv/projects/findings.nymlink
 screenshots: .venv/.installed-dev .venv/.chromium
 	$(BIN)/python docs/screenshots.py
 
-test: .venv/.installed-dev .venv/.chromium
-	$(BIN)/python -m pytest $(PARALLEL)
+test: .venv/.installed-dev
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not large'
 
-test-fast: .venv/.installed-dev
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
+test-large: .venv/.installed-dev .venv/.chromium
+	$(BIN)/python -m pytest $(PARALLEL) -m large
 
 # A test that fails does not keep the table from being shown.
 coverage: .venv/.installed-dev .venv/.chromium

@@ -173,7 +173,7 @@ def test_without_a_gold_nothing_is_measured(script: Script, monkeypatch: Any, ca
     assert capsys.readouterr().out == "nowhere.xml: no such file: nothing measured\n"
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_serving_is_measured(
     index: str, queries: str, run_here: list[str], monkeypatch: pytest.MonkeyPatch, script: Script
 ) -> None:

@@ -174,7 +174,7 @@ def test_phrases_need_confidences() -> None:
         annotator(fuzzy=True)
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_model_of_hugging_face_reads_texts_longer_than_its_positions(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     tiny.folder(tmp_path / "base", max_position_embeddings=64)

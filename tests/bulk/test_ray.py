@@ -17,7 +17,7 @@ from nymlink.core.errors import InputError, NymlinkError
 from tests.bulk import files
 from tests.bulk.toy import Reversing
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.large
 
 STORE = 80 << 20
 TEXTS = [(str(number), f"text {number}") for number in range(60)]

@@ -74,7 +74,7 @@ def test_arguments_that_make_no_sense_are_refused(run: Run, built: Path, table: 
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_driver_that_is_killed_leaves_no_worker_behind_and_goes_on(run: Run, tmp_path: Path) -> None:
     names, output = tmp_path / "names.jsonl", tmp_path / "out"
     names.write_bytes(files.jsonl([(str(number), f"heart attack {number} of {number}") for number in range(2000)]))

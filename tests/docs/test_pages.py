@@ -12,7 +12,7 @@ from tests.docs.helps import OPTIONS, command_of, options
 from tests.docs.runner import Runner, ScoreChecker, check_script
 
 
-@pytest.mark.slow
+@pytest.mark.large
 @pytest.mark.usefixtures("export_once")
 @pytest.mark.parametrize("page", [page for page in PAGES if any(block.language in RUN for block in blocks(page))])
 def test_page_runs(page: str, runner: Runner, request: pytest.FixtureRequest) -> None:

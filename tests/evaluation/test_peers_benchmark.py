@@ -108,7 +108,7 @@ def test_of_overlapping_names_the_longest_is_found(script: Script) -> None:
     assert matcher._whole("a seizure.", 2, 9)
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_an_environment_has_what_is_installed_and_is_thrown_away(tmp_path: Path, script: Script) -> None:
     environments, wheel = script("peers.environments"), tmp_path / "toy_peer-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -24,7 +24,7 @@ from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.large
 
 
 def percent(evaluation: Evaluation, *figures: str) -> list[float]:

@@ -30,7 +30,7 @@ def test_a_user_script_passes_pyright(added: str, errors: int, tmp_path: Path) -
     assert json.loads(done.stdout)["summary"]["errorCount"] == errors, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_user_script_passes_mypy_strict(tmp_path: Path) -> None:
     config = tmp_path / "mypy.ini"
     # What the package imports inside is not the user's, and takes minutes.

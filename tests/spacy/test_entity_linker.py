@@ -84,7 +84,7 @@ assert together == alone == [[("heart attaks", "X:1")], []] * 4, together
 """
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_several_processes_find_the_same(tmp_path: Path) -> None:
     # With an encoder, whose threads a process that is forked does not have. In a process of its own, with an end.
     Index.build(vocabulary(), encoder="nymlink-mini").save(tmp_path / "index")

@@ -115,7 +115,7 @@ assert together == alone == [[("seizures", "P:5")], []] * 4, together
 """
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_several_processes_find_the_same(index: Path) -> None:
     command = [sys.executable, "-c", SCRIPT, str(index)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=100, check=False)

@@ -13,7 +13,7 @@ from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.large
 
 _FLIPS: Final = 60
 """Of each of the tables, and of all arrays together."""

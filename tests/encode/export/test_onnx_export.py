@@ -23,7 +23,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("export_once")]
+pytestmark = [pytest.mark.large, pytest.mark.usefixtures("export_once")]
 
 
 @pytest.fixture(scope="module")

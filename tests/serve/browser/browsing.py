@@ -25,7 +25,8 @@ if CHROMIUM is None:
 
 __all__ = ["BrowserContext", "Locator", "Page", "Route", "Site", "expect"]
 
-expect.set_options(timeout=15_000)
+# On a busy machine a page takes its time; a test that is right never waits for it.
+expect.set_options(timeout=60_000)
 
 
 class Site:

@@ -63,7 +63,7 @@ def reviewed(site: Site) -> str:
     return "accessible"
 
 
-@pytest.mark.slow
+@pytest.mark.large
 @pytest.mark.parametrize("look", LOOKS)
 def test_pages_can_be_read_and_used_by_all(
     site: Site, reviewed: str, new_context: Callable[..., BrowserContext], look: str
@@ -105,7 +105,7 @@ def test_pages_can_be_read_and_used_by_all(
         expect(page.locator("dialog")).not_to_be_attached()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_everything_is_reached_by_the_tab_key_and_seen_to_be(reviewed: str, review: Callable[..., Page]) -> None:
     page = review(reviewed, "Ben")
     order = focus_order(page)
@@ -134,7 +134,7 @@ def test_everything_is_reached_by_the_tab_key_and_seen_to_be(reviewed: str, revi
     expect(page.get_by_role("button", name="Keys")).to_be_focused()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_the_checks_find_what_is_wrong(site: Site, new_context: Callable[..., BrowserContext]) -> None:
     page = new_context().new_page()
     page.goto(f"{site.url}/table")

@@ -24,7 +24,7 @@ def decide(site: Site, project: str, reviewer: str, term: int, verdict: str, *co
     site.ask(f"/projects/{project}/decisions", body)
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_enter_takes_what_was_found_for_the_present_text_only(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("typed", TABLE)
     page = review("typed", "Anna")
@@ -54,7 +54,7 @@ def test_enter_takes_what_was_found_for_the_present_text_only(site: Site, review
     assert site.decisions("typed", "Anna") == {"heart attack": ("concept", ["T:3"])}
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_second_pass_with_enter_keeps_what_was_decided(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("again", TABLE)
     decide(site, "again", "Anna", 1, "concept", "T:7")
@@ -86,7 +86,7 @@ def test_a_second_pass_with_enter_keeps_what_was_decided(site: Site, review: Cal
     }
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_cells_that_name_nothing_become_no_concept(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("junk", "finding\nn/a\n-\n2021-03-04\nheart attack\n")
     # After learning, a term that was given no concept stays without one.
@@ -107,7 +107,7 @@ def test_cells_that_name_nothing_become_no_concept(site: Site, review: Callable[
     assert {verdict for verdict, _ in site.decisions("junk", "Anna").values()} == {"nil"}
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_all_candidates_are_in_view_and_keys_go_through_them(site: Site, review: Callable[..., Page]) -> None:
     long = "heart disease with seizure, everything and a finding " * 4
     site.new_project("view", f'finding\n"{long}"\n')
@@ -130,7 +130,7 @@ def test_all_candidates_are_in_view_and_keys_go_through_them(site: Site, review:
     assert decision["targets"][0]["name"] == name
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_half_written_comment_is_there_after_a_reload(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("draft", TABLE)
     page = review("draft", "Anna")
@@ -147,7 +147,7 @@ def test_a_half_written_comment_is_there_after_a_reload(site: Site, review: Call
     assert (decision["verdict"], decision["comment"]) == ("nil", "ask the neuro")
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_many_are_accepted_as_filtered_found_again_and_undone(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("many", TABLE + "MI,4\n")
     page = review("many", "Anna")
@@ -181,7 +181,7 @@ def test_many_are_accepted_as_filtered_found_again_and_undone(site: Site, review
     assert set(site.decisions("many", "Anna")) == {"heart attack", "focal seizure"}
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_the_vocabulary_is_searched_in_all_ways_and_as_a_tree(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("ways", TABLE)
     decide(site, "ways", "Ben", 4, "concept", "T:6")

@@ -38,7 +38,7 @@ def begin(page: Page) -> None:
     expect(page.locator(".option").first).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_dropped_table_is_shown_as_it_is_read_and_can_be_read_otherwise(site: Site, start: Page) -> None:
     table = "nr;Befund;n\n1;Müdigkeit;3\n2;Übelkeit, stark;1\n3;Krämpfe;2\n"
     start.locator(".drop").evaluate(_DROP, ["Befunde.csv", list(table.encode("cp1252"))])
@@ -75,7 +75,7 @@ def test_a_dropped_table_is_shown_as_it_is_read_and_can_be_read_otherwise(site: 
     expect(start.locator("#term")).to_contain_text("decision made for an earlier table")
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_what_is_no_table_is_refused_with_a_reason(start: Page) -> None:
     start.get_by_label("choose it").set_input_files(
         {"name": "picture.png", "mimeType": "image/png", "buffer": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40}
@@ -90,7 +90,7 @@ def test_what_is_no_table_is_refused_with_a_reason(start: Page) -> None:
     expect(start.get_by_role("status")).to_contain_text("huge.csv is too large for this page")
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_what_was_decided_is_exported_and_imported_again(
     site: Site, review: Callable[..., Page], tmp_path: Path
 ) -> None:
@@ -120,7 +120,7 @@ def test_what_was_decided_is_exported_and_imported_again(
     assert len(after) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_formats_that_fit_the_vocabulary_are_offered(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("formats", TABLE, code="code")
     page = review("formats", "Anna")
@@ -137,7 +137,7 @@ def test_formats_that_fit_the_vocabulary_are_offered(site: Site, review: Callabl
     assert not {"usagi", "source-to-concept-map"} & set(offered)
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_the_surest_are_accepted_at_once_and_undone_at_once(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("surest", TABLE)
     page = review("surest", "Anna")
@@ -159,7 +159,7 @@ def test_the_surest_are_accepted_at_once_and_undone_at_once(site: Site, review: 
     expect(page.get_by_role("heading", name="Terms (4)")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_terms_are_assigned_and_each_has_a_queue(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("assigned", TABLE)
     page = review("assigned", "Anna")
@@ -180,7 +180,7 @@ def test_terms_are_assigned_and_each_has_a_queue(site: Site, review: Callable[..
     expect(page.locator("#summary")).to_contain_text("Anna: 0 decided, 2 assigned")
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_sheet_and_a_header_are_chosen_and_an_export_is_looked_at(site: Site, start: Page) -> None:
     book = openpyxl.Workbook()
     book.active.append(["about"])

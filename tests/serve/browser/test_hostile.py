@@ -12,7 +12,7 @@ from tests.serve.browser.browsing import BrowserContext, Site, expect
 BAD = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_nothing_in_a_table_is_run(site: Site, new_context: Callable[..., BrowserContext], tmp_path: Path) -> None:
     file = tmp_path / f"{BAD.replace('/', '')}.csv"
     file.write_text(f"id,{BAD},kind\n1,{BAD},{BAD}\n2,heart attack,{BAD}\n", encoding="utf-8")

@@ -24,7 +24,7 @@ _IN_VIEW = """(share) => [...document.querySelectorAll('.option')].some(
 """Whether the terms at a place of the list are there."""
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_ten_thousand_terms_do_not_freeze_the_page(
     site: Site, new_context: Callable[..., BrowserContext], record_property: Callable[[str, object], None]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.serve.browser.browsing import Page, Site, expect
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_open_terms_link_better_once_decisions_are_learned(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("learning", "finding\nthe big one\nfocal seizure\n")
     [term, _] = site.terms("learning", sort="order")

@@ -27,7 +27,7 @@ def next_release(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_decisions_are_applied_to_another_release_and_what_changed_is_shown(
     index: Path, tmp_path: Path, new_context: Callable[..., BrowserContext]
 ) -> None:

@@ -36,7 +36,7 @@ def decide_all(page: Page, keys: str, limit: int | None = None) -> dict[str, str
     return decided
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_table_of_200_rows_is_reviewed_by_keyboard_whatever_happens(
     index: Path, tmp_path: Path, new_context: Callable[..., BrowserContext]
 ) -> None:
@@ -105,7 +105,7 @@ def test_a_table_of_200_rows_is_reviewed_by_keyboard_whatever_happens(
         site.kill()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_each_key_does_what_the_list_of_keys_says(site: Site, review: Callable[..., Page]) -> None:
     rows = "\n".join(f"{name},{10 - place}" for place, name in enumerate((*NAMES, "late seizure", "old seizure")))
     site.new_project("keys", f"finding,count\n{rows}\n")
@@ -169,7 +169,7 @@ def test_each_key_does_what_the_list_of_keys_says(site: Site, review: Callable[.
     assert (decided["heart disease"]["verdict"], decided["heart disease"]["comment"]) == ("flag", "ask Ben")
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_keys_can_be_others_and_none(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("remapped", "finding\nheart attack\nfocal seizure\nlate seizure\n")
     page = review("remapped", "Anna")

@@ -11,7 +11,7 @@ from tests.serve.browser.browsing import Page, Site, expect
 TABLE = "finding\nheart attack\nmitral insufficiency\n"
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_blind_reviewers_and_an_adjudicator(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("blind", TABLE)
     anna = review("blind", "Anna")
@@ -40,7 +40,7 @@ def test_blind_reviewers_and_an_adjudicator(site: Site, review: Callable[..., Pa
     expect(opened.value.get_by_role("heading", name="Open disagreements (0)")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_forms_and_findings(site: Site, review: Callable[..., Page]) -> None:
     site.new_project(
         "forms", 'finding\nfocal seizure\nFocal seizures\n"heart attack; no focal seizure"\n', composites="always"
@@ -68,7 +68,7 @@ def test_forms_and_findings(site: Site, review: Callable[..., Page]) -> None:
     expect(page.get_by_role("heading", name="Terms (3)")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_concept_that_the_vocabulary_lacks_is_added(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("lacks", TABLE + "broken heart\n")
     page = review("lacks", "Anna")

@@ -11,7 +11,7 @@ import pytest
 from tests.serve.browser.browsing import BrowserContext, Site, expect
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_names_are_linked_and_nothing_in_them_is_run(
     site: Site, new_context: Callable[..., BrowserContext]
 ) -> None:
@@ -28,7 +28,7 @@ def test_names_are_linked_and_nothing_in_them_is_run(
     expect(page.locator(".doubt", has_text="of 2 concepts")).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_mentions_are_highlighted_where_they_stand(site: Site, new_context: Callable[..., BrowserContext]) -> None:
     text = "𝔄 <b>patient</b> with a heart attack."
     page = new_context().new_page()

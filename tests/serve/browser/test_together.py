@@ -16,7 +16,7 @@ def row(page: Page, text: str) -> Locator:
     return page.locator(".option", has=page.get_by_text(text, exact=True))
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_two_reviewers_see_each_other_and_their_disagreements(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("together", TABLE)
     anna, ben = review("together", "Anna"), review("together", "Ben")
@@ -44,7 +44,7 @@ def test_two_reviewers_see_each_other_and_their_disagreements(site: Site, review
     expect(anna.locator("#summary")).to_contain_text("agree on 2 of 2 terms")
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_what_was_decided_meanwhile_is_shown_and_not_overwritten(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("conflict", TABLE)
     desk, phone = review("conflict", "Anna"), review("conflict", "Anna")
@@ -66,7 +66,7 @@ def test_what_was_decided_meanwhile_is_shown_and_not_overwritten(site: Site, rev
     assert site.decisions("conflict", "Anna")["heart attack"] == ("concept", ["T:3"])
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_terms_are_filtered_and_sorted(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("filtered", "finding,count\nheart attack,1\nunheard of,5\nfocal seizure,3\nhart attak,2\n")
     page = review("filtered", "Anna")
@@ -96,7 +96,7 @@ def test_terms_are_filtered_and_sorted(site: Site, review: Callable[..., Page]) 
     expect(page.locator("#term")).to_contain_text("No term is in this list")
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_an_answer_that_cannot_be_read_holds_up_no_decision(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("garbled", TABLE)
     page = review("garbled", "Anna")

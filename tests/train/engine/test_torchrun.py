@@ -19,7 +19,7 @@ from nymlink.train.settings.encoder_trainings import SapSettings
 from tests.train.engine.test_distributed import free_port, torchrun, train
 from tests.train.runs import same, sap_settings, weights
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.large
 
 Launcher = tuple[ForkProcess, Path]
 """A torchrun, and the file of what it says."""
