@@ -9,7 +9,6 @@ from typing import Any
 
 import hypothesis
 import pytest
-
 from fastapi import FastAPI
 
 from nymlink.serve.app import create_app
