@@ -70,7 +70,7 @@ def test_workers_and_nodes_are_killed_and_the_output_is_the_same(cluster: Any, t
     task = Reversing(seconds=0.3, pids=str(pids))
     report = run_job([texts], output, task, address=cluster.address, shard_rows=3)
     for kill in kills:
-        kill.join(1)
+        kill.join(60)
         assert not kill.is_alive()
     # The driver has a process of its own, as had the killed worker and who did its shards. On a busy machine the
     # others may be done before it is started again.

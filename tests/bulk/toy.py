@@ -24,11 +24,13 @@ class Reversing:
         seconds: what a shard takes.
         pids: a folder in which each worker leaves its number, and how many threads it was told to use.
         needed: a path that every node must see.
+        together: number of processes that must have left their numbers before a shard is done.
     """
 
     seconds: float = 0.0
     pids: str = ""
     needed: str = ""
+    together: int = 0
 
     command = "reverse"
     column = "text"
@@ -52,6 +54,8 @@ class _Turned:
 
     def answers(self, rows: Sequence[Row]) -> Iterator[Answer]:
         time.sleep(self._task.seconds)
+        while self._task.together and len(list(Path(self._task.pids).iterdir())) < self._task.together:
+            time.sleep(0.01)
         for row in rows:
             if row.text == "boom":
                 raise ZeroDivisionError("boom goes nowhere")

@@ -179,10 +179,10 @@ def test_a_header_among_mentions_is_warned_of(
 def test_many_columns_take_no_more_time_than_as_many_cells(run: Run, built: Path, format: str) -> None:
     header = ",".join(f"c{number}" for number in range(100_000))
     row = "heart attack" + "," * 99_999
-    started = time.monotonic()
+    started = time.process_time()
     assert "X:1" in linked(run, built, f"{header}\n{row}\n", "c0", "--format", format)
     # Where each header was counted among all, it took more than a minute.
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_rows_have_the_rules_of_their_languages(run: Run, built: Path) -> None:

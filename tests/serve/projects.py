@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -13,11 +14,16 @@ HEART, SEIZURE, DISEASE = 1, 2, 3
 
 
 def wait_for_links(client: TestClient, name: str = "a") -> None:
-    for _ in range(200):
-        if client.get(f"/projects/{name}").json()["progress"]["state"] == "done":
-            return
+    wait_for(client, lambda progress: progress["state"] == "done", name)
+
+
+def wait_for(client: TestClient, is_so: Callable[[dict[str, Any]], bool], name: str = "a") -> dict[str, Any]:
+    """Wait until the progress of a project meets a condition, and return it."""
+    until = time.monotonic() + 60
+    while not is_so(progress := client.get(f"/projects/{name}").json()["progress"]):
+        assert time.monotonic() < until, progress
         time.sleep(0.02)
-    raise AssertionError("not linked")
+    return progress
 
 
 def make(client: TestClient, name: str = "a", table: bytes = TABLE) -> None:

@@ -36,7 +36,11 @@ class Server:
         return cls("-m", "nymlink", "serve", "--index", f"toy={index}", "--port", "0", *options)
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60) as answer:
+            return answer.read().decode()
 
     def link(self, *mentions: str) -> Any:
         request = urllib.request.Request(
@@ -44,5 +48,5 @@ class Server:
             json.dumps({"mentions": mentions}).encode(),
             {"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)["links"]

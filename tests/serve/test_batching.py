@@ -45,7 +45,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], Event]:
     def wait_and_link(self: Linker, documents: Any, **settings: Any) -> Any:
         documents = list(documents)
         batches.append(sum(len(each.mentions) for each in documents))
-        go.wait(10)
+        go.wait(60)
         if any(mention.text == "break" for each in documents for mention in each.mentions):
             raise RuntimeError("broken")
         return link(self, documents, **settings)

@@ -238,14 +238,19 @@ def test_small_requests_pass_large_ones() -> None:
     small = [[b"x"]] * 8
     ended: list[int] = []
     at_work: list[int] = []
+    small_ended = asyncio.Event()
 
     async def app(_: Scope, receive: Receive, send: Send) -> None:
         size = len((await receive())["body"])
         at_work.append(size)
         assert at_work.count(10_000) <= 2
-        await asyncio.sleep(0.02 if size > 1 else 0.001)
+        if size > 1:
+            # Longer than all small ones take.
+            await asyncio.wait_for(small_ended.wait(), 30)
         at_work.remove(size)
         ended.append(size)
+        if ended == [1] * 8:
+            small_ended.set()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         # A client that takes its answer slowly does not keep its turn.
         await asyncio.sleep(0.05)

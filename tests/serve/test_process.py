@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -75,7 +77,8 @@ def test_large_bodies_are_refused_and_slow_clients_hold_nobody_up(server: Server
         assert huge.recv(1000).startswith(b"HTTP/1.1 413 ")
     started = time.perf_counter()
     assert len(server.link("heart attack")) == 1
-    assert time.perf_counter() - started < 2
+    # The slow ones have 10 seconds for their headers and bodies.
+    assert time.perf_counter() - started < 10
     for each in slow:
         each.close()
 
@@ -110,6 +113,10 @@ def test_slow_clients_lose_their_connection() -> None:
         server.process.wait()
 
 
+def is_connected(server: Server, client: tuple[str, int]) -> bool:
+    return any(each.raddr == client for each in psutil.Process(server.process.pid).net_connections())
+
+
 def test_a_client_that_takes_nothing_of_its_answer_loses_its_connection() -> None:
     server = Server("-c", _IMPATIENT)
     try:
@@ -119,9 +126,13 @@ def test_a_client_that_takes_nothing_of_its_answer_loses_its_connection() -> Non
             first.sendall(asked)
             assert received(first).startswith(b"HTTP/1.1 200 ")
         with server.connect() as client:
-            # 35 MB, as much as no buffers hold, of which the client reads nothing for a while.
+            # 35 MB, as much as no buffers hold, of which the client reads nothing until the server gives it up.
             client.sendall(asked * 250)
-            time.sleep(2)
+            ours, end = client.getsockname(), time.monotonic() + 60
+            for taken_up in (True, False):
+                while is_connected(server, ours) != taken_up:
+                    assert time.monotonic() < end
+                    time.sleep(0.05)
             taken = 0
             with contextlib.suppress(ConnectionError):
                 while part := client.recv(2**20):
@@ -173,7 +184,9 @@ def test_what_was_taken_is_answered_before_the_end(index: Path) -> None:
     with server.connect() as client:
         client.sendall(b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
         client.sendall(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        time.sleep(0.1)
+        # It is being worked on beside this one, or was.
+        while not re.search(r'nymlink_open_requests 2[.]0|requests_total{method="POST"', server.get("/metrics")):
+            time.sleep(0.01)
         server.process.send_signal(signal.SIGTERM)
         answer = b""
         while part := client.recv(2**20):

@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from pathlib import Path
+from threading import Semaphore
 from typing import Any, TextIO
 from urllib.parse import unquote
 
@@ -17,8 +18,8 @@ from nymlink.core.errors import InputError
 from nymlink.linking.linker import Linker
 from nymlink.project.project import Project
 from nymlink.project.rows import NotSavedError
-from nymlink.serve.batching import BatchingLinker
-from tests.serve.projects import FILE, HEART, SEIZURE, TABLE, decided, make, wait_for_links
+from nymlink.serve.batching import BatchingLinker, OverloadedError
+from tests.serve.projects import FILE, HEART, SEIZURE, TABLE, decided, make, wait_for, wait_for_links
 from tests.serve.toy import built_index, serving
 
 
@@ -78,19 +79,23 @@ def test_a_decision_on_what_is_no_longer_so_is_refused(api: TestClient) -> None:
 
 
 def test_linking_is_cancelled_continued_and_resumed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    link = BatchingLinker.link
+    link, parts = BatchingLinker.link, Semaphore(1)
 
-    def slowly(self: BatchingLinker, document: Any, **more: Any) -> Any:
-        time.sleep(0.05)
+    def in_parts(self: BatchingLinker, document: Any, **more: Any) -> Any:
+        """Link as many parts of the table as are let through."""
+        of_table = document.mentions[0].text.startswith("seizure number")
+        if of_table and not parts.acquire(timeout=0.02):
+            raise OverloadedError("wait")
         return link(self, document, **more)
 
-    monkeypatch.setattr(BatchingLinker, "link", slowly)
+    monkeypatch.setattr(BatchingLinker, "link", in_parts)
     table = b"term\n" + b"".join(b"seizure number %d\n" % number for number in range(640))
     with serving(projects=folder) as client:
         client.post("/projects", json={"name": "a"})
         client.post("/projects/a/files", content=table, headers=FILE)
         progress = client.get("/projects/a/changes").json()["progress"]
         assert progress["state"] == "linking"
+        wait_for(client, lambda progress: progress["done"] > 0)
         # What is not linked yet can be seen and decided.
         assert decided(client, 640, "concept", "T:6").status_code == 200
         stopped = client.post("/projects/a/cancel").json()["progress"]
@@ -98,11 +103,12 @@ def test_linking_is_cancelled_continued_and_resumed(folder: Path, monkeypatch: p
         assert 0 < stopped["done"] < 640
     with serving(projects=folder) as client:
         # It was stopped on demand.
+        parts.release()
         time.sleep(0.2)
         assert client.get("/projects/a").json()["progress"]["done"] == stopped["done"]
         client.post("/projects/a/continue")
-        time.sleep(0.1)
-        assert client.get("/projects/a").json()["progress"]["state"] == "linking"
+        progress = wait_for(client, lambda progress: progress["done"] > stopped["done"])
+        assert progress["state"] == "linking"
     with Project(folder / "a.nymlink", writes=False) as project, project.reading() as connection:
         (waiting,) = connection.execute("SELECT count(*) FROM term WHERE state = 'waiting'").fetchone()
         assert 0 < waiting < 640
@@ -125,11 +131,7 @@ def test_why_linking_stopped_is_said(api: TestClient, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr("nymlink.project.links.store_links", fail)
         api.post("/projects/a/files", content=TABLE, headers=FILE)
-        for _ in range(100):
-            progress = api.get("/projects/a").json()["progress"]
-            if progress["state"] == "waiting":
-                break
-            time.sleep(0.02)
+        progress = wait_for(api, lambda progress: progress["state"] == "waiting")
         assert progress["problem"] == "the disk is full"
     monkeypatch.setattr(BatchingLinker, "link", refuse)
     api.post("/projects/a/continue")

@@ -103,7 +103,7 @@ def test_an_answer_that_cannot_be_read_holds_up_no_decision(site: Site, review: 
     # As a proxy in between answers, once.
     page.route("**/decisions", lambda route: route.fulfill(status=200, body="<p>Welcome!</p>"), times=1)
     page.keyboard.press("n")
-    expect(page.locator("#summary")).to_contain_text("1 no concept", timeout=10_000)
+    expect(page.locator("#summary")).to_contain_text("1 no concept")
     page.keyboard.press("n")
-    expect(page.locator("#summary")).to_contain_text("2 no concept", timeout=10_000)
+    expect(page.locator("#summary")).to_contain_text("2 no concept")
     assert len(site.decisions("garbled", "Anna")) == 2

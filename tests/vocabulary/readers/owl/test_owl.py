@@ -207,21 +207,21 @@ def test_short_entities_are_read(tmp_path: Path) -> None:
 )
 def test_entity_bombs_are_refused_at_once(tmp_path: Path, declaration: str) -> None:
     head = HEAD.replace("<rdf:RDF", f"<!DOCTYPE rdf:RDF [{declaration}]>\n<rdf:RDF")
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InputError, match="declares the entity"):
         read(tmp_path, owl_class("X_1", label="&j;" * 1000), head=head)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_many_uses_of_a_short_entity_end_in_an_error_or_a_report(tmp_path: Path) -> None:
     head = HEAD.replace("<rdf:RDF", f'<!DOCTYPE rdf:RDF [<!ENTITY j "{"x" * 128}">]>\n<rdf:RDF')
     problems = Problems()
-    start = time.perf_counter()
+    start = time.process_time()
     body = owl_class("X_1", label="&j;" * 20_000) + owl_class("X_2", label="kept")
     tables = read(tmp_path, body, head=head, problems=problems)
     assert [name for _, name, _, _ in names(tables)] == ["kept"]
     assert problems.rejected == 1
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(
@@ -280,10 +280,10 @@ def test_a_text_of_fifty_megabytes_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("opening", ["<!-- ", "<owl:Class rdf:about='"])
 def test_a_tag_of_fifty_megabytes_is_an_error(tmp_path: Path, opening: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InputError, match="a tag, comment or prologue"):
         read(tmp_path, opening + "x" * 50_000_000)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_deep_nesting(tmp_path: Path) -> None:

@@ -136,22 +136,22 @@ def test_a_truncated_file_keeps_what_is_there_and_says_so(tmp_path: Path) -> Non
 
 def test_a_text_of_fifty_megabytes_is_left_out(tmp_path: Path) -> None:
     problems = Problems()
-    start = time.perf_counter()
+    start = time.process_time()
     body = f'Declaration(Class(:X_1))\nAnnotationAssertion(rdfs:label :X_1 "{"é" * 25_000_000}")\n'
     tables = read(tmp_path, body + 'AnnotationAssertion(rdfs:label :X_1 "kept")\n', problems=problems)
     assert [name for _, name, _, _ in names(tables)] == ["kept"]
     assert [problem.line for problem in problems.first] == [HEAD.count("\n") + 2]
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 15
 
 
 def test_a_megabyte_of_open_brackets_takes_no_time(tmp_path: Path) -> None:
     problems = Problems()
-    start = time.perf_counter()
+    start = time.process_time()
     body = "SubClassOf(\n" * 50_000 + "ObjectOneOf(\n" * 50_000 + 'AnnotationAssertion(rdfs:label :X_1 "kept")\n'
     tables = read(tmp_path, "Declaration(Class(:X_1))\n" + body, problems=problems)
     assert [name for _, name, _, _ in names(tables)] == ["kept"]
     assert problems.rejected > 1
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_without_an_ontology_it_is_an_error(tmp_path: Path) -> None:
