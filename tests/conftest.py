@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # threads would spend three times as much processor time waiting for each other. Sums are in one order, too.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# How long an example takes says more about what else the machine does.
-hypothesis.settings.register_profile("nymlink", deadline=None)
+# How long an example takes says more about what else the machine does. Each run takes other examples.
+hypothesis.settings.register_profile("nymlink", deadline=None, max_examples=30)
 hypothesis.settings.load_profile("nymlink")
 
 _NO_DATA = "real data not found"

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import nymlink.annotation.findings as findings
@@ -135,7 +135,6 @@ def test_numbers_are_read() -> None:
         st.sampled_from("Hb K IQ CK T BP 0123456789.,/−-+<>°C walked at three years SD centile g/dl x10^9/l ;\n")
     )
 )
-@settings(max_examples=200, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     for each in findings_of(text, ALL):
         assert 0 <= each.start < each.end <= len(text)

@@ -114,7 +114,7 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     return whole
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_makes_it_fall_over(
     name: str, sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -200,7 +200,7 @@ def test_every_missing_truncated_or_overwritten_file_is_noticed(saved: Path, tmp
     Index.load(directory)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_is_an_error_or_does_not_show(saved: Path, tmp_path: Path, data: st.DataObject) -> None:
     directory = tmp_path / "copy"

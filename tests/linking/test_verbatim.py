@@ -100,7 +100,7 @@ def hpo(data: Path) -> Linker:
     return Linker(ranked(built, {"names": (2, 1, -1)}).with_calibration(CALIBRATION.to_dict()))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 40))
 def test_real_names_in_any_batch(hpo: Linker, seed: int, count: int) -> None:
     vocabulary = hpo.index.vocabulary

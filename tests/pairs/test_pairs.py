@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -32,7 +32,6 @@ NAMES = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(
     st.lists(NAMES, max_size=40),
     st.sets(st.sampled_from(["A:1", "A:3"])),
@@ -49,7 +48,6 @@ def test_they_are_those_of_the_plain_twin(
         assert Counter(spelt(pairs)) == Counter(pair for those in expected.values() for pair in those)
 
 
-@settings(deadline=None)
 @given(
     st.lists(NAMES, max_size=40),
     st.sets(st.sampled_from(["A:1", "A:3"])),
@@ -84,7 +82,6 @@ def test_across_languages_they_are_those_of_two(
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 14), max_size=6), st.integers(1, 20), st.integers(0, 5))
 def test_a_crowd_keeps_as_many_as_the_cap_without_repeats(sizes: list[int], cap: int, seed: int) -> None:
     made = vocabulary(*(row for at, size in enumerate(sizes) for row in crowd(f"A:{at}", size)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.encode.encoder import Encoder
@@ -123,7 +123,6 @@ def twin(index: Index, question: Question) -> list[dict[str, float]]:
     return lines
 
 
-@settings(max_examples=60)
 @given(text=ASKED, surface=st.sampled_from([None, "Heart Attack", "MI", "Mi"]))
 def test_is_what_loops_over_names_find(text: str, surface: str | None) -> None:
     question = Question(text, surface if surface and surface.lower() == text else None)

@@ -6,7 +6,7 @@ from math import exp, isnan, log, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.hits import NONE
@@ -91,7 +91,6 @@ def naive(lines: list[Line]) -> list[list[dict[str, float]]]:
     return table
 
 
-@settings(deadline=None)
 @given(LINES)
 def test_the_table_is_that_of_plain_loops(lines: list[Line]) -> None:
     found = describe(pool(lines), SHARE)
@@ -103,7 +102,6 @@ def test_the_table_is_that_of_plain_loops(lines: list[Line]) -> None:
         assert np.isnan(found[row, len(described) :]).all()
 
 
-@settings(deadline=None)
 @given(st.lists(LINES, min_size=1, max_size=4))
 def test_joined_pools_do_not_inform_each_other(documents: list[list[Line]]) -> None:
     found = describe(CandidatePool.joined([pool(lines) for lines in documents]), SHARE)

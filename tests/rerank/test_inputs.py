@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -65,7 +65,6 @@ def test_an_entity_has_its_type_and_its_names(tokenizer: Tokenizer) -> None:
     ]
 
 
-@settings(deadline=None)
 @given(
     *(st.lists(st.integers(0, 9), max_size=60) for _ in range(3)),
     st.integers(12, 124),

@@ -6,7 +6,7 @@ import builtins
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from syntok import segmenter
 from syntok.tokenizer import Tokenizer
@@ -117,7 +117,6 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(WORDS, max_size=40), st.data())
 def test_a_mention_is_what_its_text_comes_to(words: list[str], data: st.DataObject) -> None:
     text = " ".join(words)
@@ -150,7 +149,6 @@ def _alone(document: Document, start: int, end: int) -> bool:
     return found is None
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_sentences_begin_within_the_text_in_order(text: str) -> None:
     starts = sentence_starts(text)
@@ -162,7 +160,6 @@ def test_sentences_begin_within_the_text_in_order(text: str) -> None:
 PIECES = [*"Heart attack. (HA) DM. e.g. 5 mg/kg İ ? B. ... '".split(), " ", "\n", "\n\n", "\r\n \t\r\n", "\u2028"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_sentences_are_those_of_the_text_as_a_whole(text: str) -> None:
     starts = {sentence[0].offset for paragraph in segmenter.analyze(text) for sentence in paragraph}

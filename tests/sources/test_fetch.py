@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, OutputError
@@ -73,7 +73,6 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(site: Site, options: Fe
     assert left(options) == ["x.obo", "x.obo.json"]
 
 
-@settings(max_examples=30, deadline=None)
 @given(breaks=st.lists(st.integers(0, len(OBO)), max_size=6), ranges=st.booleans())
 def test_wherever_it_breaks_off_the_file_is_whole(
     tmp_path_factory: pytest.TempPathFactory, breaks: list[int], ranges: bool

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
@@ -337,7 +337,6 @@ def vocabularies(draw: st.DrawFn, source: str) -> Vocabulary:
     )
 
 
-@settings(deadline=None, max_examples=100)
 @given(vocabularies("t"), vocabularies("m"), st.booleans())
 def test_what_is_borrowed_is_what_the_naive_twin_says(target: Vocabulary, meta: Vocabulary, by_name: bool) -> None:
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, UnknownNameError
@@ -259,7 +259,6 @@ VALUES = {
 }
 
 
-@settings(deadline=None, max_examples=150)
 @given(
     vocabularies(),
     st.fixed_dictionaries({}, optional={name: st.sets(st.sampled_from(v)) for name, v in VALUES.items()}),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.vocabulary.test_vocabulary import batched, source
 
@@ -152,7 +152,6 @@ def check_resolved(vocabulary: Vocabulary, twin: Twin, concept_id: str) -> None:
         assert set(resolved) <= known
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(some_tables(), min_size=1, max_size=3))
 def test_every_look_up_is_that_of_the_naive_twin(tables: list[Tables]) -> None:
     parts = [(f"s{number}", part) for number, part in enumerate(tables)]

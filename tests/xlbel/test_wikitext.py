@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.xlbel.dump import Site, normalise_title
@@ -168,7 +168,6 @@ MARKUP = st.sampled_from(
 ANCHORS = st.text(alphabet="abcé ก癌あ-", min_size=1, max_size=8).filter(str.strip)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(WORDS, MARKUP, ANCHORS.map(lambda anchor: f"[[Target|{anchor}]]")), max_size=12))
 def test_links_stand_where_they_are_said_to(parts: list[str]) -> None:
     wikitext = "".join(parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.store.arrays import HalfVectors, Vectors
@@ -39,7 +39,6 @@ def best(query: Vectors, vectors: HalfVectors, k: int) -> set[int]:
     return {row for row, one in enumerate(products) if one >= least - 1e-6}
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     count=st.sampled_from([50, 64, 65, 300, 777]),
     width=st.sampled_from([1, 5, 16, 33]),

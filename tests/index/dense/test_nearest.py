@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.dense import exact as module
@@ -19,7 +19,6 @@ def naive(queries: np.ndarray, vectors: np.ndarray, k: int) -> list[list[tuple[i
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     queries=st.integers(0, 9),
     vectors=st.integers(0, 60),

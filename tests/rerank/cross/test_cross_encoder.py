@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
@@ -111,7 +111,6 @@ def test_either_is_sure_of_half_the_room(tokenizer: Tokenizer) -> None:
 WORDS = st.lists(st.sampled_from(["heart", "attack", "seizure", "stature"]), max_size=60).map(" ".join)
 
 
-@settings(deadline=None, max_examples=50)
 @given(WORDS, WORDS, WORDS, WORDS, st.lists(WORDS.filter(bool), min_size=1, max_size=6), st.integers(32, 80))
 def test_mention_nearest_context_and_preferred_name_survive(
     left: str, mention: str, right: str, kind: str, names: list[str], length: int

@@ -205,6 +205,7 @@ def test_the_first_process_writes_what_all_have_learned(place: Path, tmp_path: P
     assert not same(weights(output), load_file(place / "base" / "model.safetensors"))
 
 
+@pytest.mark.large
 def test_what_several_processes_were_stopped_in_they_go_on_with(place: Path, tmp_path: Path) -> None:
     held_out = {"dev": HeldOutCorpus(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
     settings = sap_settings(place, tmp_path / "parts", max_steps=5, evaluation=held_out, evaluate_every=2)
@@ -217,6 +218,7 @@ def test_what_several_processes_were_stopped_in_they_go_on_with(place: Path, tmp
     torchrun(refused, 2, replace(settings, margin=0.1))
 
 
+@pytest.mark.large
 def test_a_process_that_dies_ends_the_others_and_the_training_goes_on(place: Path, tmp_path: Path) -> None:
     settings = sap_settings(place, tmp_path / "parts", max_steps=5, checkpoint_minutes=0)
     torchrun(die_at_step_three, 2, settings, killed=1)
@@ -226,6 +228,7 @@ def test_a_process_that_dies_ends_the_others_and_the_training_goes_on(place: Pat
     assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
 
 
+@pytest.mark.large
 def test_machines_with_other_files_are_refused(place: Path, tmp_path: Path) -> None:
     settings = sap_settings(place, tmp_path / "out", max_steps=5, checkpoint_minutes=0)
     vocabulary(("X:1", "fever", "en", "exact"), ("X:1", "pyrexia", "en", "exact")).save(tmp_path / "other")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pytorch_metric_learning.miners import TripletMarginMiner
 from torch import Tensor
@@ -29,7 +29,6 @@ def mine_all(apart: Tensor, labels: Tensor, margin: float | None) -> tuple[Tenso
     return mine(apart, labels, labels, torch.arange(len(labels)), margin)
 
 
-@settings(deadline=None)
 @given(rows=VECTORS, data=st.data(), margin=st.sampled_from([-0.5, 0.0, 0.05, 0.2, 1.0]))
 def test_a_pair_is_kept_just_when_a_triplet_has_it(
     rows: list[tuple[int, ...]], data: st.DataObject, margin: float

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.problems import Problems
@@ -51,7 +51,6 @@ def encoded(batches: list[NameBatch]) -> list[list[int]]:
 NAMES = st.sampled_from([*tiny.NAMES, "heart", "mi mi", "short"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ABC"), NAMES, NAMES), min_size=1, max_size=12), st.integers(1, 4))
 def test_rows_are_the_names_of_the_pairs_whatever_the_number_of_processes(
     pairs: list[tuple[str, str, str]], count: int

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
@@ -28,7 +28,6 @@ def read(path: Path, problems: Problems | None = None) -> list[tuple[int, str, s
     return [(id_, term, lang or "") for id_, term, lang in zip(*columns, strict=True)]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(FIELD, min_size=3, max_size=5), max_size=6))
 def test_good_rows_are_read_and_the_others_counted(rows: list[list[str]]) -> None:
     expected, bad = [], 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
@@ -79,7 +79,6 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(rows=ROWS)
 def test_both_ways_agree_with_a_naive_reading(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.vocabulary.readers.umls.rrf_files import (
     HEART,
@@ -130,7 +130,6 @@ def test_what_cannot_be_read_at_all(tmp_path: Path) -> None:
         read(write(tmp_path / "other", MRCONSO=["a|b|", ""]))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     texts=st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\n\r\0")), min_size=1),
     block=st.integers(1, 400),
