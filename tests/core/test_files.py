@@ -30,7 +30,6 @@ from nymlink.core.files import (
 )
 from nymlink.core.problems import Problems
 from nymlink.corpus.read import read_corpus
-from nymlink.tables.layout import table_layout
 from nymlink.vocabulary.read import read_vocabulary
 
 BOM = b"\xef\xbb\xbf"
@@ -323,6 +322,6 @@ def test_what_a_download_gave_instead_of_a_file_is_named(
 ) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    for read in (read_head, read_vocabulary, read_corpus, table_layout):
+    for read in (read_head, read_vocabulary, read_corpus):
         with pytest.raises(InputError, match=advice):
             read(path)

@@ -25,9 +25,12 @@ def rows(corpus: Corpus) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(document.id, mention.text, mention.concept_ids) for document, mention in corpus.mentions()]
 
 
-@pytest.mark.parametrize("mention", ["mention", "Text", "TERM", "name", "phrase", "Query", "surface form"])
 @pytest.mark.parametrize(
-    "gold", ["concept_id", "Concept ID", "id", "ids", "gold", "cui", "code", "curie", "mondo_id"]
+    ("mention", "gold"),
+    [
+        *((each, "concept_id") for each in ("mention", "Text", "TERM", "name", "phrase", "Query", "surface form")),
+        *(("mention", each) for each in ("Concept ID", "id", "ids", "gold", "cui", "code", "curie", "mondo_id")),
+    ],
 )
 def test_common_headers_are_known(mention: str, gold: str, tmp_path: Path) -> None:
     corpus, _ = read(tmp_path, f"pmid,{mention},{gold}\n7,heart attack,D1\n", "data")

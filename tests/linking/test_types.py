@@ -20,6 +20,7 @@ from nymlink.linking.linker import Linker
 SCRIPT = Path(__file__).with_name("typed_script.py")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("added", "errors"), [("", 0), ("import nymlink\nx: int = nymlink.link('gout')\n", 1)])
 def test_a_user_script_passes_pyright(added: str, errors: int, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT.read_text(encoding="utf-8") + added, encoding="utf-8")

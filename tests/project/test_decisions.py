@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -20,7 +20,7 @@ from nymlink.project.links import count_progress, link_waiting
 from nymlink.project.project import Project
 from nymlink.project.rows import ConflictError, NotSavedError, ReadOnlyError, Target, UnknownTermError, Verdict
 from nymlink.project.summary import agreements, changes_after, cohens_kappa, last_entry, summary
-from nymlink.project.terms import STATUSES, Status, TermFilter, assign, list_terms, term_details, terms_of_concept
+from nymlink.project.terms import Status, TermFilter, assign, list_terms, term_details, terms_of_concept
 from tests.project.conftest import TABLE
 
 GOUT, FEVER, SPELT, ELSE = 1, 2, 3, 4
@@ -67,7 +67,7 @@ def test_each_decision_is_seen_in_its_status(linked: Project) -> None:
     decide(linked, reviewer="Ann", term=GOUT, verdict="concept", targets=[Target("X:1", "gout")])
     decide(linked, reviewer="Ann", term=FEVER, verdict="nil", comment="not meant")
     decide(linked, reviewer="Ann", term=SPELT, verdict="flag", targets=[Target("X:3")])
-    assert [ids(linked, status) for status in STATUSES] == [
+    assert [ids(linked, status) for status in get_args(Status)] == [
         *([1, 2, 3, 4], [4], [1, 2], [2], [3]),
         *([], [], [], [], []),
     ]

@@ -18,6 +18,8 @@ pytest.importorskip("httpx", reason="httpx is not installed")
 from tests.serve.running import Server
 from tests.serve.toy import serving
 
+pytestmark = pytest.mark.large
+
 Ask = Callable[..., Any]
 
 

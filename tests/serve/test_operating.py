@@ -276,6 +276,7 @@ def test_bad_limits_are_refused(tmp_path: Path, content: str, message: str) -> N
     assert message in result.stderr
 
 
+@pytest.mark.large
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no SIGHUP here")
 def test_a_process_reloads_at_sighup_and_writes_nothing_but_json(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text("mentions = 2\n", encoding="utf-8")

@@ -193,6 +193,7 @@ def project(tmp_path: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.large
 @pytest.mark.skipif(os.name != "posix", reason="folders of POSIX")
 def test_a_server_keeps_what_it_is_asked_to_itself(place: Place, index: Path, project: bytes) -> None:
     with failing_server(place, index) as (server, said):
@@ -212,6 +213,7 @@ def test_a_server_keeps_what_it_is_asked_to_itself(place: Place, index: Path, pr
     assert place.marked() == []
 
 
+@pytest.mark.large
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_server_that_is_killed_leaves_nothing_elsewhere(place: Place, index: Path, project: bytes) -> None:
     with failing_server(place, index) as (server, said):
@@ -274,6 +276,7 @@ print(json.dumps(statuses))
 """A process that runs all commands."""
 
 
+@pytest.mark.large
 @pytest.mark.skipif(os.name != "posix", reason="folders of POSIX")
 def test_commands_keep_what_they_read_to_themselves(place: Place, index: Path, tmp_path: Path) -> None:
     (tmp_path / "mentions.csv").write_text(f"term,n\n{TEXT},1\n{MARK},2\n", encoding="utf-8")
@@ -295,6 +298,7 @@ def test_commands_keep_what_they_read_to_themselves(place: Place, index: Path, t
     assert place.marked() == []
 
 
+@pytest.mark.large
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("ending", ["xlsx", "parquet", "tsv"])
 def test_a_command_that_is_killed_leaves_nothing_elsewhere(

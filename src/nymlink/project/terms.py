@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from nymlink.project.decisions import checked_reviewer, other_forms
 from nymlink.project.links import kept_link, link_values, mention_of, part_values, suggested_targets
@@ -20,8 +20,6 @@ Status = Literal[
     "all", "open", "decided", "nil", "flagged", "accepted", "disagreement", "mine", "changed", "failed"
 ]
 Sort = Literal["order", "confidence", "margin", "frequency", "text"]
-
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 _SHORT: Final = 3
 """Number of candidates of a term in a list."""

@@ -13,18 +13,20 @@ from typing import IO, Any, Final, Literal
 import click
 
 from nymlink.cli.common import read_settings, require_share
-from nymlink.core.encodings import UTF_8
+from nymlink.core.encodings import UTF_8, encoding_of
 from nymlink.core.files import open_bytes, split_part
 from nymlink.core.toml_settings import make_settings
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.offsets import OffsetUnit, find_mention
 from nymlink.corpus.readers.common import source_name
 from nymlink.linking.judge import JudgeSettings
-from nymlink.tables.layout import table_layout
 from nymlink.tables.parquet import is_parquet
 from nymlink.tables.workbooks import is_workbook
 
 STANDARD_STREAM: Final = Path("-")
+
+_LOOKED_AT: Final = 1 << 20
+"""Bytes read to detect the encoding."""
 
 _FURTHER_COLUMNS: Final = {"language", "code", "frequency"}
 """Keys of --map-column for a table with its mentions in --column."""
@@ -70,7 +72,10 @@ class LinkSource:
         """Encoding of a table of text, as its beginning tells it; UTF-8 for any other source."""
         if self.column is None or self.file is None or not self.file.is_file():
             return UTF_8
-        return UTF_8 if is_workbook(self.file) or is_parquet(self.file) else table_layout(self.file).encoding
+        if is_workbook(self.file) or is_parquet(self.file):
+            return UTF_8
+        with open_bytes(self.file) as file:
+            return encoding_of(file.read(_LOOKED_AT))
 
     @contextmanager
     def opened(self) -> Iterator[tuple[IO[bytes], Path]]:
