@@ -238,16 +238,21 @@ def ask(index: Index, chosen: Set, data: Path) -> Asked:
     )
 
 
+def opened(name: str, encoder: str, folder: Path, data: Path) -> Index:
+    """Open the index of a vocabulary, or build it first."""
+    directory = folder / name
+    if not directory.exists():
+        languages = None if name in ("medic", "askapatient", "labs") else ("en",)
+        vocabulary = vocabulary_of(name, data)
+        Index.build(vocabulary, encoder=encoder, languages=languages, directory=directory, progress=True)
+    return Index.load(directory)
+
+
 def asked(chosen: Set, encoder: str, folder: Path, data: Path) -> Asked:
     """Read the questions of a set, or ask for them first."""
     path = folder / f"{chosen.name.replace(' ', '_')}.npz"
     if not path.exists():
-        directory = folder / chosen.vocabulary
-        if not directory.exists():
-            vocabulary = vocabulary_of(chosen.vocabulary, data)
-            languages = None if chosen.vocabulary in ("medic", "askapatient", "labs") else ("en",)
-            Index.build(vocabulary, encoder=encoder, languages=languages, directory=directory, progress=True)
-        made = ask(Index.load(directory), chosen, data)
+        made = ask(opened(chosen.vocabulary, encoder, folder, data), chosen, data)
         with atomic_file(path) as partial_, partial_.open("wb") as file:
             np.savez(
                 file,
