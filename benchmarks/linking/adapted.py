@@ -2,8 +2,8 @@
 
     python benchmarks/linking/adapted.py FOLDER [--encoder MODEL] [--only TEXT ...] [--json FILE]
 
-Each index is measured as it is, and after `nymlink adapt` with the training part. Of CRAFT, which has no such parts,
-the first two thirds of the documents teach, and the last third measures. Indexes are those of `across.py` in FOLDER,
+Each index is measured as it is, and after `nymlink adapt` with the training part. CRAFT has no such parts: the
+first two thirds of its documents teach, and the last third measures. Indexes are those of `across.py` in FOLDER,
 and are built if they are not there. Reads training and development parts, and no test part.
 """
 
