@@ -39,6 +39,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
+from nymlink.index.plan import Plan
 from nymlink.linking.pipeline import Pipeline
 from nymlink.rank.features import NAMES
 from nymlink.rank.ranker import Ranker, order_of
@@ -239,13 +240,16 @@ def ask(index: Index, chosen: Set, data: Path) -> Asked:
 
 
 def opened(name: str, encoder: str, folder: Path, data: Path) -> Index:
-    """Open the index of a vocabulary, or build it first."""
+    """Open the index of a vocabulary, or build it first; its ranker is that which the encoder has now."""
     directory = folder / name
     if not directory.exists():
         languages = None if name in ("medic", "askapatient", "labs") else ("en",)
         vocabulary = vocabulary_of(name, data)
         Index.build(vocabulary, encoder=encoder, languages=languages, directory=directory, progress=True)
-    return Index.load(directory)
+    index = Index.load(directory)
+    plan = Plan.from_dict(index.settings)
+    index = index.with_ranker(plan.ranker)
+    return index if plan.calibration is None else index.with_calibration(plan.calibration)
 
 
 def asked(chosen: Set, encoder: str, folder: Path, data: Path) -> Asked:
@@ -433,7 +437,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     chosen = [each for each in SETS if any(text in each.name for text in arguments.only)]
     sets = {each.name: asked(each, arguments.encoder, folder, data_root()) for each in track(chosen, "asking")}
-    ranker = Ranker.of(Index.load(folder / chosen[0].vocabulary))
+    ranker = Ranker.of(opened(chosen[0].vocabulary, arguments.encoder, folder, data_root()))
     rows = compare(sets, {each.name: each.corpus for each in chosen}, None if ranker is None else ranker.scores)
     header = list(rows[0])
     print(report.table(header, [[str(row[key]) for key in header] for row in rows]))
