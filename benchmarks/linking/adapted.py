@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root
-from benchmarks.linking.across import archive, craft, opened, pubtator
+from benchmarks.linking.curated_sets import archive, craft, opened, pubtator
 from nymlink.core.terminal import track
 from nymlink.corpus.documents import Corpus
 from nymlink.encode.encoder import Encoder
