@@ -2,25 +2,21 @@
 
     python benchmarks/linking/across.py FOLDER [--encoder MODEL] [--only TEXT ...] [--json FILE]
 
-Each set has mentions that people linked, and the vocabulary that they are linked to. Mentions with the same text
-and answer are one question; at most 2,000 questions of a set are drawn. For each corpus, rankers learn from at
-most 600 questions of each set of the other corpora, but not from documents that are in the corpus, too. Each set
-counts as much in learning as the square root of its questions. The ranker that ships with the encoder is beside
-them; it learned from two of the corpora. Accuracies are of distinct mentions, and of all occurrences. The standard
-error of a gain comes from a bootstrap over concepts. Reads training and development parts from $NYMLINK_DATA or
-../shared/data, and no test part. Indexes and questions are kept in FOLDER: the same command goes on where it was
-interrupted.
+Mentions with the same text and answer are one question; at most 2,000 questions of a set are drawn. For each
+corpus, rankers learn from at most 600 questions of each set of the other corpora, but not from documents that are
+in the corpus, too, and from questions without an answer. Each set counts as much in learning as the square root of
+its questions. *Former* is the ranker that learned from NCBI disease, MedMentions and names; *averaged* is its mean
+with the trees, as the ranker that ships (``recipes/curated_ranker.py``, which leaves no corpus out but those
+without a licence). Accuracies are of distinct mentions, and of all occurrences. The standard error of a gain comes
+from a bootstrap over concepts. Reads training and development parts from $NYMLINK_DATA or ../shared/data, and no
+test part. Indexes and questions are kept in FOLDER: the same command goes on where it was interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
-import json
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -29,243 +25,29 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from benchmarks.common import report, tasks
-from benchmarks.common.inputs import data_root, unpack
-from nymlink.core.store.atomic import atomic_file
+from benchmarks.common import report
+from benchmarks.common.inputs import data_root
+from benchmarks.linking.curated_sets import (
+    LEARNED_FROM,
+    SETS,
+    TREES,
+    Asked,
+    asked,
+    learnable,
+    opened,
+    unanswerable,
+)
 from nymlink.core.terminal import track
-from nymlink.corpus.documents import Corpus, Document, Mention
-from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import MINI
-from nymlink.evaluation.outcomes import GoldResolver
-from nymlink.index.index import Index
-from nymlink.linking.pipeline import Pipeline
 from nymlink.rank.features import NAMES
 from nymlink.rank.ranker import Ranker, order_of
 from nymlink.rank.trees import Trees
 from nymlink.train.ranking.boosting import BoostingSettings
 from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
-from nymlink.vocabulary.concepts import Source
-from nymlink.vocabulary.read import read_vocabulary
-from nymlink.vocabulary.tables import TableBuilder
-from nymlink.vocabulary.vocabulary import Vocabulary
-
-MOST: Final = 2_000
-"""Questions of a set."""
-
-_LEARNED: Final = 600
-"""Questions of a set from which rankers learn."""
 
 _SEED: Final = 0
 _RESAMPLED: Final = 1_000
-
-
-@dataclass(frozen=True)
-class Set:
-    """A corpus with its vocabulary.
-
-    Attributes:
-        corpus: name of the corpus; sets of one corpus are left out together.
-        vocabulary: name of the vocabulary.
-        read: reader of the documents.
-        types: types of the mentions; all if empty.
-    """
-
-    corpus: str
-    vocabulary: str
-    read: Callable[[Path], Corpus]
-    types: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        """Corpus and vocabulary."""
-        return f"{self.corpus} → {self.vocabulary}"
-
-
-def pubtator(name: str, data: Path) -> Corpus:
-    """Read a file of annotated abstracts."""
-    return read_corpus(data / name)
-
-
-def archive(name: str, parts: Sequence[str], data: Path) -> Corpus:
-    """Read parts of an archive as one corpus."""
-    with tempfile.TemporaryDirectory() as folder:
-        unpack(str(data / name), folder, parts=list(parts))
-        corpora = [read_corpus(Path(folder) / part) for part in parts]
-    return replace(corpora[0], documents=tuple(each for corpus in corpora for each in corpus.documents))
-
-
-def craft(type_: str, data: Path) -> Corpus:
-    """Read the full texts of CRAFT with the mentions of one ontology."""
-    documents = []
-    with gzip.open(data / "curated" / "craft" / "train.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            mentions = tuple(
-                Mention(each["text"], each["start"], each["end"], concept_ids=(each["concept_id"],))
-                for each in record["mentions"]
-                if each["concept_id"].startswith(f"{type_}:")
-            )
-            documents.append(Document(str(record["id"]), record["text"], mentions))
-    return Corpus("CRAFT", tuple(documents))
-
-
-def terms(name: str, data: Path) -> Corpus:
-    """Read a table of terms with the ids that curators gave them."""
-    with open(data / "curated" / "terms" / name, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    mentions = tuple(
-        Mention(row["mention"], concept_ids=(row["concept_id"],), language=row.get("language")) for row in rows
-    )
-    return Corpus(name, (Document(name, "", mentions),))
-
-
-def _gsc(data: Path) -> Corpus:
-    return tasks.load(tasks.gsc(), data)[1][0]
-
-
-def _mondo(data: Path) -> Corpus:
-    return tasks.load(tasks.mondo("dev"), data)[1][0]
-
-
-_CDR: Final = partial(pubtator, "corpora/bc5cdr/CDR_DevelopmentSet.PubTator.txt.gz")
-_BIORED, _TMVAR, _GNORM, _NLM, _S800, _BIOID = (
-    partial(pubtator, f"curated/texts/{name}.PubTator.gz")
-    for name in (
-        "BioRED_TrainDev",
-        "tmVar3_Train",
-        "GNormPlus_Train",
-        "NLMgene_Train",
-        "SPECIES_Train",
-        "BioID_Train_revision",
-    )
-)
-_NCBI: Final = partial(
-    archive,
-    "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz",
-    ["ncbi-disease/processed_train", "ncbi-disease/processed_dev"],
-)
-_ASKED: Final = partial(
-    archive, "corpora/askapatient/askapatient_10folds.tar.xz", ["askapatient/AskAPatient.fold-0.train.txt"]
-)
-_GENES: Final = frozenset({"Gene"})
-_DISEASES: Final = frozenset({"Disease"})
-_CHEMICALS: Final = frozenset({"Chemical"})
-
-SETS: Final = (
-    Set("NCBI disease", "medic", _NCBI),
-    Set("BC5CDR", "medic", _CDR, _DISEASES),
-    Set("BC5CDR", "mesh", _CDR, _CHEMICALS),
-    Set("AskAPatient", "askapatient", _ASKED),
-    Set("GSC+", "hpo", _gsc),
-    Set("MedMentions", "mondo", _mondo),
-    *(
-        Set("CRAFT", prefix.lower(), partial(craft, prefix))
-        for prefix in ("MONDO", "CL", "UBERON", "CHEBI", "GO", "NCBITaxon", "SO")
-    ),
-    Set("ClinVar traits", "mondo", partial(terms, "clinvar_traits.tsv")),
-    Set("hospital labs", "labs", partial(terms, "hospital_labs_loinc.tsv")),
-    Set("BioRED", "medic", _BIORED, _DISEASES),
-    Set("BioRED", "mesh", _BIORED, _CHEMICALS),
-    Set("BioRED", "ncbigene_human", _BIORED, _GENES),
-    Set("tmVar", "medic", _TMVAR, _DISEASES),
-    Set("tmVar", "ncbigene_human", _TMVAR, _GENES),
-    Set("GNormPlus", "ncbigene_human", _GNORM, _GENES),
-    Set("NLM-Gene", "ncbigene_human", _NLM, _GENES),
-    Set("S800", "ncbitaxon", _S800),
-    Set("BioID", "cellosaurus_human", _BIOID),
-)
-
-
-def vocabulary_of(name: str, data: Path) -> Vocabulary:
-    """Read a vocabulary; that of the laboratory is the closed set of its table."""
-    if name == "medic":
-        return read_vocabulary(data / tasks.MEDIC)
-    if name == "askapatient":
-        return tasks.label_ontology(data / "corpora" / "askapatient" / "askapatient_label_ontology.json.gz")
-    if name != "labs":
-        return read_vocabulary(data / "vocabularies" / f"{name}.tsv.gz")
-    builder = TableBuilder()
-    with open(data / "curated" / "terms" / "hospital_labs_loinc.tsv", encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            builder.concept(row["concept_id"])
-            builder.name(row["concept_id"], row["loinc_name"], lang="en", kind="preferred")
-    return Vocabulary.of((Source("LOINC of a laboratory", "table", file="labs"), builder.build()))
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """The questions of a set.
-
-    Attributes:
-        described: float32 (Q, K, F): features of the candidates, in the order of the index.
-        right: bool (Q, K).
-        times: int64 (Q): occurrences.
-        concepts: int64 (Q): number of the answer, for the bootstrap.
-        documents: the documents of each question.
-    """
-
-    described: npt.NDArray[np.float32]
-    right: npt.NDArray[np.bool_]
-    times: npt.NDArray[np.int64]
-    concepts: npt.NDArray[np.int64]
-    documents: list[frozenset[str]]
-
-
-def ask(index: Index, chosen: Set, data: Path) -> Asked:
-    """Ask an index for the mentions of a set."""
-    resolver, pipeline = GoldResolver(index.vocabulary), Pipeline(index, composites="gold")
-    times: dict[Any, int] = {}
-    places: dict[Any, set[str]] = {}
-    for document in chosen.read(data).documents:
-        for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True):
-            if chosen.types and mention.type not in chosen.types:
-                continue
-            if answer := resolver.rows(mention.concept_ids):
-                for part in parts:
-                    key = (part.question, answer)
-                    times[key] = times.get(key, 0) + 1
-                    places.setdefault(key, set()).add(document.id)
-    keys = list(times)
-    drawn = sorted(np.random.default_rng(_SEED).permutation(len(keys))[:MOST].tolist())
-    keys = [keys[place] for place in drawn]
-    labelled = LabelledQuestions.of(index, [question for question, _ in keys], [answer for _, answer in keys])
-    return Asked(
-        labelled.described,
-        labelled.right,
-        np.array([times[key] for key in keys]),
-        np.array([min(answer) for _, answer in keys]),
-        [frozenset(places[key]) for key in keys],
-    )
-
-
-def asked(chosen: Set, encoder: str, folder: Path, data: Path) -> Asked:
-    """Read the questions of a set, or ask for them first."""
-    path = folder / f"{chosen.name.replace(' ', '_')}.npz"
-    if not path.exists():
-        directory = folder / chosen.vocabulary
-        if not directory.exists():
-            vocabulary = vocabulary_of(chosen.vocabulary, data)
-            languages = None if chosen.vocabulary in ("medic", "askapatient", "labs") else ("en",)
-            Index.build(vocabulary, encoder=encoder, languages=languages, directory=directory, progress=True)
-        made = ask(Index.load(directory), chosen, data)
-        with atomic_file(path) as partial_, partial_.open("wb") as file:
-            np.savez(
-                file,
-                described=made.described,
-                right=made.right,
-                times=made.times,
-                concepts=made.concepts,
-                documents=np.array(["\t".join(sorted(each)) for each in made.documents]),
-            )
-    with np.load(path) as arrays:
-        return Asked(
-            arrays["described"],
-            arrays["right"],
-            arrays["times"],
-            arrays["concepts"],
-            [frozenset(each.split("\t")) for each in arrays["documents"].tolist()],
-        )
-
 
 Scorer = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]
 """Function from features (Q, K, F) to scores (Q, K), minus infinity at places without a candidate."""
@@ -332,24 +114,10 @@ def guided(learned: LabelledQuestions, settings: BoostingSettings) -> Scorer:
 
 
 RANKERS: Final[Mapping[str, Callable[[LabelledQuestions], Scorer]]] = {
-    "trees": partial(trees, settings=BoostingSettings(trees=120, depth=4, ridge=10.0)),
+    "trees": partial(trees, settings=TREES),
     "linear": linear,
     "linear and trees": partial(guided, settings=BoostingSettings(trees=100, depth=3, ridge=30.0)),
 }
-
-
-def learnable(parts: Iterable[tuple[Asked, frozenset[str]]]) -> LabelledQuestions:
-    """Join the questions of sets without those of some documents; each set counts as the root of its questions."""
-    joined = []
-    for part, hidden in parts:
-        kept = np.array([each.isdisjoint(hidden) for each in part.documents])
-        kept[np.random.default_rng(_SEED).permutation(len(kept))[_LEARNED:]] = False
-        if not kept.any():
-            continue
-        labelled = LabelledQuestions(part.described[kept], part.right[kept], np.ones(kept.sum()))
-        joined.append(labelled.weighted(kept.sum() ** -0.5))
-    found = LabelledQuestions.joined(joined)
-    return replace(found, weights=found.weights / found.weights.mean())
 
 
 def accuracies(part: Asked, scores: npt.NDArray[np.float32]) -> dict[int, npt.NDArray[np.bool_]]:
@@ -369,27 +137,56 @@ def gain(part: Asked, after: npt.NDArray[np.bool_], before: npt.NDArray[np.bool_
     return 100 * float(after.mean() - before.mean()), 100 * float(means.std())
 
 
+def _averaged(one: Scorer, other: Scorer) -> Scorer:
+    return lambda described: (one(described) + other(described)) * np.float32(0.5)
+
+
+def former(ranker: Ranker | None) -> Scorer:
+    """Score as the ranker did before it was averaged with trees that learned from these sets."""
+    if ranker is None:
+        return index_order
+    if LEARNED_FROM not in ranker.learned_from:
+        return ranker.scores
+    own = ranker.trees
+    half = Trees(own.features[: -TREES.trees], own.thresholds[: -TREES.trees], 2 * own.values[: -TREES.trees])
+    return replace(ranker, trees=half).scores
+
+
 def compare(
-    sets: Mapping[str, Asked], corpus_of: Mapping[str, str], shipped: Scorer | None
+    sets: Mapping[str, Asked],
+    corpus_of: Mapping[str, str],
+    without_answers: Mapping[str, LabelledQuestions],
+    before: Scorer,
 ) -> list[dict[str, Any]]:
     """Measure every ranker on every corpus, learned from the others.
+
+    Args:
+        sets: name of a set → its questions.
+        corpus_of: name of a set → name of its corpus.
+        without_answers: name of a set → its questions without a right candidate.
+        before: the former ranker.
 
     Returns:
         A row for each set, and their mean: Acc@1/@5 of distinct mentions, with the gain at the first candidate;
         and Acc@1 of all occurrences.
     """
-    given = {} if shipped is None else {"shipped": shipped}
     found: dict[str, dict[str, dict[int, npt.NDArray[np.bool_]]]] = {name: {} for name in sets}
     for corpus in track(dict.fromkeys(corpus_of.values()), "leaving out"):
         own = [name for name in sets if corpus_of[name] == corpus]
+        others = [name for name in sets if name not in own]
         hidden = frozenset[str]().union(*(each for name in own for each in sets[name].documents))
-        learned = learnable((sets[name], hidden) for name in sets if name not in own)
-        scorers = {"index": index_order, **given} | {label: learn(learned) for label, learn in RANKERS.items()}
+        learned = LabelledQuestions.joined(
+            [learnable((sets[name], hidden) for name in others), *(without_answers[name] for name in others)]
+        )
+        scorers = {"index": index_order, "former": before} | {
+            label: learn(learned) for label, learn in RANKERS.items()
+        }
+        scorers["averaged"] = _averaged(before, scorers["trees"])
         for name in own:
             found[name] = {
                 label: accuracies(sets[name], scorer(sets[name].described)) for label, scorer in scorers.items()
             }
-    labels = ("index", *given, *RANKERS)
+    labels = ("index", "former", *RANKERS, "averaged")
     rows = []
     gains: dict[str, list[tuple[float, float]]] = {label: [] for label in labels}
     for name, part in sets.items():
@@ -428,8 +225,11 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     chosen = [each for each in SETS if any(text in each.name for text in arguments.only)]
     sets = {each.name: asked(each, arguments.encoder, folder, data_root()) for each in track(chosen, "asking")}
-    ranker = Ranker.of(Index.load(folder / chosen[0].vocabulary))
-    rows = compare(sets, {each.name: each.corpus for each in chosen}, None if ranker is None else ranker.scores)
+    nothing = {
+        each.name: unanswerable(each, arguments.encoder, folder, data_root()) for each in track(chosen, "asking")
+    }
+    ranker = Ranker.of(opened(chosen[0].vocabulary, arguments.encoder, folder, data_root()))
+    rows = compare(sets, {each.name: each.corpus for each in chosen}, nothing, former(ranker))
     header = list(rows[0])
     print(report.table(header, [[str(row[key]) for key in header] for row in rows]))
     about = report.about(

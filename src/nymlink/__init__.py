@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nymlink.linking.links import LINK_SCHEMA, Links
     from nymlink.linking.matching.match import match
     from nymlink.rerank.reranker import Reranker
+    from nymlink.train.adapt import adapt
     from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
     from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
     from nymlink.train.names.train_biosyn import train_biosyn
@@ -76,6 +77,7 @@ _HOMES = {
     "nymlink.linking.link": "Candidate Link",
     "nymlink.linking.matching.match": "match",
     "nymlink.rerank.reranker": "Reranker",
+    "nymlink.train.adapt": "adapt",
     "nymlink.train.mentions.train_rerankers": "train_cross_encoder train_rerank",
     "nymlink.train.names.pair_trainings": "train_finetune train_sap train_translation",
     "nymlink.train.names.train_biosyn": "train_biosyn",
@@ -123,6 +125,7 @@ __all__ = [
     "UnknownFormatError",
     "UnknownNameError",
     "Vocabulary",
+    "adapt",
     "annotate",
     "enrich",
     "evaluate",

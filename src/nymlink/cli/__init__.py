@@ -72,6 +72,7 @@ nymlink = TopCommand(
             "xlbel": "nymlink.cli.xlbel:xlbel",
         },
         "Training": {
+            "adapt": "nymlink.cli.adapt:adapt_command",
             "train": "nymlink.cli.train:train",
             "rerank": "nymlink.cli.rerank:rerank",
             "pairs": "nymlink.cli.pairs:pairs",

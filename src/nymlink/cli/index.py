@@ -163,6 +163,8 @@ def info(index: Path, as_json: bool) -> None:
     for name, weight in opened.fusion.weights.items():
         click.echo(f"search    {name}, weight {weight:.3g}")
     click.echo(f"confidence {_calibrated(opened)}")
+    if opened.uses is not None:
+        click.echo(f"uses      of {len(opened.uses):,} texts, learned by `nymlink adapt`")
     for name, value in opened.settings.items():
         if name != "fusion":
             _echo_setting(name, value)
@@ -179,6 +181,7 @@ def _as_json(index: Index) -> dict[str, Any]:
         "fusion": index.fusion.to_dict(),
         "calibrated": None if index.calibration is None else Calibration.of(index).fitted_to,
         "ranker": index.ranker is not None,
+        "uses": None if index.uses is None else len(index.uses),
         "settings": dict(index.settings),
         "languages": index.vocabulary.counts("lang"),
         "sources": [source.to_dict() for source in index.vocabulary.sources],

@@ -61,8 +61,7 @@ def build_in_directory(
         entries,
         plan.searches,
         settings=settings,
-        calibration=plan.calibration,
-        ranker=plan.ranker,
+        learned={"calibration": plan.calibration, "ranker": plan.ranker},
     ) as partial:
         # Use map, so that no variable keeps a search in memory while the next is built.
         for known in map(

@@ -42,8 +42,7 @@ _PARTS: Final = 8
 class Index:
     """A vocabulary and the searches over its names.
 
-    A pickled index holds only its directory, settings, calibration and ranker. Unpickling opens the directory
-    again.
+    A pickled index holds only its directory, settings, and what it learned. Unpickling opens the directory again.
 
     Attributes:
         vocabulary: the searched vocabulary.
@@ -55,6 +54,7 @@ class Index:
             is not calibrated.
         ranker: orders candidates, see :mod:`nymlink.rank.ranker`; ``None`` if candidates are ordered by their
             scores.
+        uses: how often people meant its concepts by a text, see :mod:`nymlink.rank.uses`; ``None`` if unknown.
         directory: its directory; ``None`` if it is in memory only.
         owners: int32: for each name row of the vocabulary, the row of its concept.
         restriction: conditions on the names that are searched.
@@ -75,6 +75,7 @@ class Index:
         calibration = contents.calibration
         self.calibration = None if calibration is None else MappingProxyType(dict(calibration))
         self.ranker = None if contents.ranker is None else MappingProxyType(dict(contents.ranker))
+        self.uses = None if contents.uses is None else MappingProxyType(dict(contents.uses))
         self.directory = contents.directory
         parts: dict[str, Searcher] = {EXACT_MATCH: ExactSearch(self.entries), **contents.searches}
         self.fusion = Fusion.from_dict(self.settings["fusion"], parts)
@@ -339,6 +340,14 @@ class Index:
         """
         return Index(replace(self._contents, ranker=ranker, calibration=None))
 
+    def with_uses(self, uses: Mapping[str, Any] | None) -> Index:
+        """Return the index with other counts of uses.
+
+        Args:
+            uses: JSON values, :meth:`nymlink.rank.uses.Uses.to_dict`; ``None`` for none.
+        """
+        return Index(replace(self._contents, uses=uses))
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self.directory is None:
             raise InputError(
@@ -348,7 +357,8 @@ class Index:
         calibration = None if self.calibration is None else dict(self.calibration)
         encoder = None if self._encoder is None else self._encoder.place
         ranker = None if self.ranker is None else dict(self.ranker)
-        return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker, self.restriction)
+        uses = None if self.uses is None else dict(self.uses)
+        return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker, uses, self.restriction)
 
     def concepts_named(self, query: str) -> frozenset[int]:
         """Find the rows of the concepts that have exactly this prepared name."""
@@ -417,13 +427,14 @@ def _reopen(
     settings: Mapping[str, Any],
     calibration: Mapping[str, Any] | None,
     ranker: Mapping[str, Any] | None,
+    uses: Mapping[str, Any] | None,
     restriction: Restriction,
 ) -> Index:
     """Open the directory of a pickled index."""
     contents = load_index(directory, encoder)
     if _without_fusion(contents.settings) != _without_fusion(settings):
         raise StoreError("another index was built here since this one was pickled: load it again", path=directory)
-    whole = Index(replace(contents, settings=settings, calibration=calibration, ranker=ranker))
+    whole = Index(replace(contents, settings=settings, calibration=calibration, ranker=ranker, uses=uses))
     return whole.restricted(restriction)
 
 

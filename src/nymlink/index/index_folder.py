@@ -34,6 +34,9 @@ KIND: Final = "index"
 VERSION: Final = 11
 """Kind and format version of the directory, in its manifest."""
 
+LEARNED: Final = ("calibration", "ranker", "uses")
+"""What an index may have learned, in its manifest."""
+
 _VOCABULARY: Final = "vocabulary"
 """The folder of the vocabulary. Every search has a folder with its own name.
 
@@ -52,6 +55,7 @@ class IndexContents:
         settings: the plan as JSON values, with the recall of an approximate search.
         calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` if it is not calibrated.
         ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` if it has none.
+        uses: JSON values, see :mod:`nymlink.rank.uses`; ``None`` if it has none.
         directory: its directory; ``None`` if it is in memory only.
         verification: the check of the files of its searches, which runs in the background.
     """
@@ -62,6 +66,7 @@ class IndexContents:
     settings: Mapping[str, Any]
     calibration: Mapping[str, Any] | None = None
     ranker: Mapping[str, Any] | None = None
+    uses: Mapping[str, Any] | None = None
     directory: Path | None = None
     verification: Verification | None = None
 
@@ -82,8 +87,7 @@ def save_index(contents: IndexContents, directory: Path) -> None:
         contents.entries,
         searches,
         settings=dict(contents.settings),
-        calibration=contents.calibration,
-        ranker=contents.ranker,
+        learned={name: getattr(contents, name) for name in LEARNED},
     ) as partial:
         for name, search in searches.items():
             search.save(partial / name)
@@ -97,8 +101,7 @@ def new_index_directory(
     searches: Collection[str],
     *,
     settings: dict[str, Any],
-    calibration: Mapping[str, Any] | None,
-    ranker: Mapping[str, Any] | None,
+    learned: Mapping[str, Mapping[str, Any] | None],
 ) -> Iterator[Path]:
     """Write an index directory without its searches. The caller adds the searches within the block.
 
@@ -108,8 +111,7 @@ def new_index_directory(
         entries: its entries.
         searches: names of the searches. The caller writes each search into the folder with its name.
         settings: the settings. They are written last, so that the caller may add to them.
-        calibration: JSON values; ``None`` if there is none.
-        ranker: JSON values; ``None`` if there is none.
+        learned: name of each of :data:`LEARNED` → JSON values; ``None`` if there are none.
 
     Yields:
         The temporary directory. It is renamed at the end of the block.
@@ -124,10 +126,7 @@ def new_index_directory(
         "searches": list(searches),
         "settings": settings,
     }
-    if calibration is not None:
-        body["calibration"] = dict(calibration)
-    if ranker is not None:
-        body["ranker"] = dict(ranker)
+    body |= {name: dict(value) for name, value in learned.items() if value is not None}
     with write_directory(directory, kind=KIND, version=VERSION, body=body) as partial:
         vocabulary.save(partial / _VOCABULARY)
         entries.save(partial)
@@ -200,7 +199,7 @@ def _map_contents(
         searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, kind=plan.dense, store=server)
     require_files(manifest, [f"{name}/{file}" for name, search in searches.items() for file in search.files])
     learned = {}
-    for name in ("calibration", "ranker"):
+    for name in LEARNED:
         learned[name] = manifest.get(name)
         if not isinstance(learned[name], dict | None):
             raise ValueError(f"its {name} is none")

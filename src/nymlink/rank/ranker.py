@@ -16,12 +16,14 @@ import numpy.typing as npt
 
 from nymlink.core.errors import StoreError
 from nymlink.core.json_files import member
+from nymlink.core.store.arrays import Bools
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.rank.features import FEATURES, NAMES, VERSION, Feature, features_of
 from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, Retrieved, retrieve
 from nymlink.rank.trees import Trees
+from nymlink.rank.uses import USED, Uses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +158,7 @@ class Ranking:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.ranker = index.once(Ranker.of)
+        self.uses = index.once(Uses.of)
 
     @property
     def table(self) -> ConceptTable:
@@ -197,11 +200,11 @@ class Ranking:
         if self.ranker is None:
             if len(without):
                 return RankedMatches(self._unranked_without(questions, k, without), None)
-            return RankedMatches(self._unranked(questions, k), None)
+            return RankedMatches(self.used_first(questions, self._unranked(questions, k)), None)
         if not questions:
             return RankedMatches(self._unranked(questions, k), np.zeros((0, k), np.float32))
         ranked = [
-            rank(retrieved.matches, described, self.ranker.scores(described))
+            self.ranked(retrieved.questions, retrieved.matches, described, self.ranker.scores(described))
             for retrieved, described in self.describe(questions, without=without)
         ]
         matches = Matches.concatenated([each.matches for each in ranked])
@@ -210,6 +213,22 @@ class Ranking:
             return RankedMatches(matches.cut(k), chances[:, :k])
         deeper = matches.extended(self._unranked(questions, k))
         return RankedMatches(deeper, np.pad(chances, ((0, 0), (0, k - CANDIDATES))))
+
+    def ranked(
+        self, questions: Sequence[Question], matches: Matches, described: Scores, scores: Scores
+    ) -> RankedMatches:
+        """Order candidates by scores, and by the uses that the index knows.
+
+        Args:
+            questions: Q questions.
+            matches: K candidates of each, in the order of the index.
+            described: float32 (Q, K, F): the features of the candidates.
+            scores: float32 (Q, K): minus infinity at places without a candidate.
+        """
+        if self.uses is None:
+            return rank(matches, described, scores)
+        used, scores = self.uses.raised(questions, matches.concepts, scores)
+        return rank(matches, described, scores, used)
 
     def explain(self, question: Question) -> tuple[Reason, ...]:
         """Explain why the first candidate of a question comes before the second.
@@ -221,18 +240,34 @@ class Ranking:
         if self.ranker is None:
             return ()
         [(retrieved, described)] = self.describe([question])
-        order = order_of(described, self.ranker.scores(described))[0, :2]
+        own = scores = self.ranker.scores(described)
+        used = None
+        if self.uses is not None:
+            used, scores = self.uses.raised([question], retrieved.matches.concepts, scores)
+        order = order_of(described, scores, used)[0, :2]
         if not retrieved.valid[0, order].all() or len(order) < 2:
             return ()
         first, second = described[0, order]
         moved = self.ranker.trees.contributions(np.stack([first, second]), len(NAMES))[:, :-1]
         difference = moved[0] - moved[1]
-        return tuple(
+        reasons = [
             Reason(FEATURES[place], float(first[place]), float(second[place]), round(float(difference[place]), 6))
             for place in np.argsort(-np.abs(difference), kind="stable").tolist()
             # A feature with equal values is no reason by itself: it separates the two only together with others.
             if difference[place] and first[place] != second[place]
-        )
+        ]
+        if self.uses is not None and used is not None and used[0, order].any():
+            shares = [self.uses.share(question.text, row) for row in retrieved.matches.concepts[0, order].tolist()]
+            raised = (scores - own)[0, order]
+            reasons.insert(0, Reason(USED, shares[0], shares[1], round(float(raised[0] - raised[1]), 6)))
+        return tuple(reasons)
+
+    def used_first(self, questions: Sequence[Question], matches: Matches) -> Matches:
+        """Put the concepts first that people mean by the texts of questions; keep the order of all others."""
+        if self.uses is None:
+            return matches
+        used, _ = self.uses.raised(questions, matches.concepts, matches.scores)
+        return matches.reordered(np.argsort(~used, axis=1, kind="stable"))
 
     def _unranked(self, questions: Sequence[Question], k: int) -> Matches:
         texts = [question.text for question in questions]
@@ -246,24 +281,26 @@ class Ranking:
         )
 
 
-def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
+def rank(matches: Matches, described: Scores, scores: Scores, used: Bools | None = None) -> RankedMatches:
     """Order candidates: first those that :meth:`Ranking.match` always puts first, then all others by score.
 
     Args:
         matches: K candidates of each of Q questions, in the order of the index.
         described: float32 (Q, K, F): the features of the candidates.
         scores: float32 (Q, K): minus infinity at places without a candidate.
+        used: bool (Q, K): candidates that people mean by the text of the question.
     """
-    order = order_of(described, scores)
+    order = order_of(described, scores, used)
     return RankedMatches(matches.reordered(order), np.take_along_axis(softmax(scores), order, 1))
 
 
-def order_of(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
+def order_of(described: Scores, scores: Scores, used: Bools | None = None) -> npt.NDArray[np.int64]:
     """Order the candidates of questions: those that :meth:`Ranking.match` always puts first, then by score.
 
     Args:
         described: float32 (Q, K, F): the features of the candidates.
         scores: float32 (Q, K): minus infinity at places without a candidate.
+        used: bool (Q, K): candidates that people mean by the text of the question.
 
     Returns:
         int64 (Q, K): element k is the former place of the candidate that is now at place k.
@@ -271,7 +308,8 @@ def order_of(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
     values = {name: described[:, :, NAMES.index(name)] for name in ("writing", "exact", "rewritten", "guessed")}
     equal = (values["exact"] == 1) & (values["rewritten"] == 0) & (values["guessed"] == 0)
     alone = equal & (equal.sum(axis=1, keepdims=True) == 1)
-    order: npt.NDArray[np.int64] = np.lexsort((-scores, ~(alone | (values["writing"] == 1))), axis=1)
+    first = alone | (values["writing"] == 1)
+    order: npt.NDArray[np.int64] = np.lexsort((-scores, ~(first if used is None else first | used)), axis=1)
     return order
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -114,7 +115,12 @@ class RankerAdaptation:
     after: float
 
 
-def adapt_ranker(ranker: Ranker, labelled: LabelledQuestions, folds: Ints) -> RankerAdaptation:
+def adapt_ranker(
+    ranker: Ranker,
+    labelled: LabelledQuestions,
+    folds: Ints,
+    is_right: Callable[[Scores], Bools] | None = None,
+) -> RankerAdaptation:
     """Learn trees that correct a ranker.
 
     Cross-validation chooses the number of trees. No trees are added if the gain is not significant
@@ -124,9 +130,12 @@ def adapt_ranker(ranker: Ranker, labelled: LabelledQuestions, folds: Ints) -> Ra
         ranker: the ranker; it is not changed.
         labelled: Q questions.
         folds: int64 (Q): fold of each question in the cross-validation.
+        is_right: says for scores (Q, K) which questions have a right first candidate, bool (Q); ``None`` if the
+            highest score is first.
     """
     base = ranker.scores(labelled.described)
-    right = _firsts_right(base, labelled)
+    is_right = is_right or partial(_firsts_right, labelled=labelled)
+    right = is_right(base)
     unchanged = RankerAdaptation(None, base, float(right.mean()), float(right.mean()))
     tried = {count: base.copy() for count in _COUNTS}
     try:
@@ -135,8 +144,8 @@ def adapt_ranker(ranker: Ranker, labelled: LabelledQuestions, folds: Ints) -> Ra
             trees = learn_trees(labelled.chosen(~own), SETTINGS, start=base[~own])
             for count, scores in tried.items():
                 scores[own] += _scores(_first(trees, count), labelled.described[own])
-        best = max(_COUNTS, key=lambda count: (_firsts_right(tried[count], labelled).mean(), -count))
-        after = _firsts_right(tried[best], labelled)
+        best = max(_COUNTS, key=lambda count: (is_right(tried[count]).mean(), -count))
+        after = is_right(tried[best])
         if not is_gain(after.astype(np.float64) - right.astype(np.float64)):
             return unchanged
         trees = _first(learn_trees(labelled, SETTINGS, start=base), best)

@@ -1,0 +1,369 @@
+"""Adapt an index to annotated mentions: mentions become names, and the order and the confidences follow.
+
+Cross-validation measures each step. Names are left out if they lose. Other steps must gain more than chance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import InputError
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE, language_of
+from nymlink.core.store.arrays import Ints
+from nymlink.core.terminal import track
+from nymlink.corpus.documents import Corpus, Mention
+from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
+from nymlink.evaluation.outcomes import GoldResolver
+from nymlink.evaluation.significance import is_gain
+from nymlink.index.hits import Scores
+from nymlink.index.index import Index
+from nymlink.index.walk import Matches
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.pipeline import Evidence, Pipeline
+from nymlink.linking.queries import MentionQuery
+from nymlink.rank.ranker import RankedMatches, Ranker
+from nymlink.rank.uses import Uses
+from nymlink.text.normalise import normalise
+from nymlink.train.ranking.fit_ranker import RankerAdaptation, adapt_ranker
+from nymlink.train.ranking.labelled import LabelledQuestions
+from nymlink.vocabulary.concepts import Name, Source
+from nymlink.vocabulary.tables import TableBuilder, Tables
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+FOLDS: Final = 5
+
+_FEWEST: Final = 100
+"""Smallest number of mentions from which an index learns."""
+
+_FEWEST_DOCUMENTS: Final = 2 * FOLDS
+"""If there are fewer documents, cross-validation keeps equal mentions in one fold, instead of documents."""
+
+_SHOWN: Final = 5
+"""The second accuracy counts a right concept among this number of candidates."""
+
+
+class Annotated(NamedTuple):
+    """An annotated mention, or a part of one.
+
+    Attributes:
+        mention: the mention.
+        query: its query.
+        answer: rows of the right concepts.
+        fold: its fold in cross-validation.
+    """
+
+    mention: Mention
+    query: MentionQuery
+    answer: frozenset[int]
+    fold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of an adaptation, measured by cross-validation.
+
+    Attributes:
+        name: what the index learns.
+        first: share of the mentions whose first concept is right, before and after.
+        five: share of the mentions with a right concept among the first five, before and after.
+        taken: whether the index learns this.
+    """
+
+    name: str
+    first: tuple[float, float]
+    five: tuple[float, float]
+    taken: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Adaptation:
+    """What an index learns from annotated mentions.
+
+    Attributes:
+        uses: texts of mentions and how often each concept was meant; ``None`` if names are left out.
+        ranker: JSON values of the ranker; ``None`` to keep that of the index.
+        calibration: JSON values of the calibration; ``None`` if there is none.
+        steps: the steps that change the order of candidates.
+        confidences: mean cross-entropy of the confidences, before and after; ``None`` without a calibration.
+        mentions: number of mentions.
+        source: the source of the names.
+        names: the names to add.
+    """
+
+    uses: Uses | None
+    ranker: Mapping[str, Any] | None
+    calibration: Mapping[str, Any] | None
+    steps: tuple[Step, ...]
+    confidences: tuple[float, float] | None
+    mentions: int
+    source: Source
+    names: Sequence[Name]
+
+    def apply(self, index: Index, *, progress: bool = False) -> Index:
+        """Build the adapted index in memory, from the index that was adapted.
+
+        Raises:
+            StoreError: the encoder of the index is needed, and cannot be loaded.
+        """
+        vocabulary = (
+            index.vocabulary if self.uses is None else index.vocabulary.extended(self.source, _tables(self.names))
+        )
+        built = index.rebuild(vocabulary, progress=progress)
+        built = built.with_uses(None if self.uses is None else self.uses.to_dict())
+        built = built if self.ranker is None else built.with_ranker(self.ranker)
+        return built if self.calibration is None else built.with_calibration(self.calibration)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "mentions": self.mentions,
+            "names": len(self.names),
+            "steps": [asdict(step) for step in self.steps],
+            "confidences": None if self.confidences is None else list(self.confidences),
+        }
+
+
+def adapt(
+    index: Index,
+    corpora: Sequence[Corpus],
+    *,
+    types: Collection[str] | None = None,
+    language: str | None = None,
+    progress: bool = False,
+) -> Adaptation:
+    """Learn names, the order of candidates, and confidences from annotated mentions.
+
+    1. *Names*: the text of a mention becomes a name of the concept that most mentions with this text mean. Among
+       concepts that share a name, this concept comes first (:mod:`nymlink.rank.uses`).
+    2. *Order*: trees correct the ranker of the index.
+    3. *Confidences*: the calibration moves towards the links of the mentions.
+
+    Cross-validation asks for the mentions of a fifth of the documents, with the names of the others.
+
+    Args:
+        index: the index.
+        corpora: documents with gold ids; no test documents.
+        types: mentions of these types only.
+        language: default language code of mentions; ``None`` if it is unknown.
+        progress: show progress if standard error is a terminal.
+
+    Raises:
+        InputError: too few mentions have a gold id that the index has.
+    """
+    annotated = _annotated(index, corpora, types, language_of(language))
+    if len(annotated) < _FEWEST:
+        raise InputError(
+            f"{len(annotated):,} mentions with a gold id of the index are too few: it takes {_FEWEST} to adapt it"
+        )
+    source = Source("adapted", "annotated mentions", ", ".join(corpus.name for corpus in corpora))
+    plain = _Asked.without_names(index, annotated)
+    named = _Asked.with_names(index, annotated, source, progress=progress)
+    # A table may have each mention once: then names show no gain here, but they are what people decided.
+    asked, learns_names = plain, not is_gain(plain.right(1) - named.right(1))
+    steps = [_step("names", plain, named, learns_names)]
+    if learns_names:
+        asked = named
+    ranker = Ranker.of(index)
+    order: RankerAdaptation | None = None
+    if ranker is not None:
+        before = asked
+        order = adapt_ranker(
+            ranker, asked.labelled, asked.folds, lambda scores: before.scored(scores).right(1).astype(bool)
+        )
+        ordered = asked.scored(order.scores)
+        steps.append(_step("order", asked, ordered, order.trees is not None))
+        asked = ordered
+    refit: CalibrationRefit | None = None
+    learned_from = f"{len(annotated):,} mentions of {source.file}"
+    if index.calibration is not None:
+        evidence = asked.evidence()
+        known = np.array([each.query.fallback is None for each in annotated])
+        refit = refit_calibration(
+            Calibration.of(index),
+            evidence.features[known],
+            asked.right(1).astype(bool)[known],
+            evidence.factors[known],
+            asked.folds[known],
+            fitted_to=learned_from,
+        )
+    taken = None if refit is None or refit.calibration is None else refit.calibration.to_dict()
+    uses = _uses(index, annotated) if learns_names else None
+    return Adaptation(
+        uses,
+        ranker.with_trees(order.trees, learned_from).to_dict() if ranker and order and order.trees else None,
+        taken if taken is not None else index.calibration,
+        tuple(steps),
+        None if refit is None else (refit.before, refit.after),
+        len(annotated),
+        source,
+        () if uses is None else _names(index.vocabulary, annotated, uses, source),
+    )
+
+
+def _annotated(
+    index: Index, corpora: Sequence[Corpus], types: Collection[str] | None, language: str | None
+) -> list[Annotated]:
+    """List the mentions with a gold id of the index, each with its fold."""
+    resolver, pipeline = GoldResolver(index.vocabulary), Pipeline(index, language=language, composites="gold")
+    found, groups = [], []
+    for number, corpus in enumerate(corpora):
+        for document in corpus.documents:
+            for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True):
+                answer = resolver.rows(mention.concept_ids)
+                if not answer or (types is not None and mention.type not in types):
+                    continue
+                for part in parts:
+                    if part.text and part.question.concept is None:
+                        found.append((mention, part, answer))
+                        groups.append(f"{number}\t{document.id}")
+    if len(set(groups)) < _FEWEST_DOCUMENTS:
+        groups = [part.text for _, part, _ in found]
+    _, numbers = np.unique(np.array(groups, object), return_inverse=True)
+    folds = np.random.default_rng(0).permutation(int(numbers.max(initial=0)) + 1)[numbers] % FOLDS
+    return [Annotated(*each, int(fold)) for each, fold in zip(found, folds, strict=True)]
+
+
+def _uses(index: Index, annotated: Sequence[Annotated]) -> Uses:
+    """Count the concepts of each text. Mentions of several concepts are left out."""
+    times: dict[str, Counter[str]] = defaultdict(Counter)
+    for each in annotated:
+        if len(each.answer) == 1 and not each.query.question.guessed:
+            [row] = each.answer
+            times[each.query.text][index.vocabulary.concept_id(row)] += 1
+    return Uses(times)
+
+
+def _names(vocabulary: Vocabulary, annotated: Sequence[Annotated], uses: Uses, source: Source) -> list[Name]:
+    """Make names of the texts that mostly mean one concept, unless the concept has the name."""
+    written = {each.query.text: each.mention for each in reversed(annotated)}
+    names = []
+    for text in uses.times:
+        if (known := uses.first(text)) is not None:
+            own = {normalise(name.text) for name in vocabulary.names(known[0])}
+            surface, language = written[text].text, written[text].language
+            if text not in own:
+                as_written = surface if normalise(surface) == text else text
+                names.append(Name(as_written, known[0], language or UNKNOWN_LANGUAGE, "exact", source.name))
+    return names
+
+
+def _tables(names: Sequence[Name]) -> Tables:
+    builder = TableBuilder()
+    for name in names:
+        builder.concept(name.concept_id)
+        builder.name(name.concept_id, name.text, lang=name.lang, kind=name.kind)
+    return builder.build()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """The answers of an index to Q mentions, each asked without the names that its own fold would add.
+
+    Attributes:
+        annotated: the mentions.
+        folds: int64 (Q).
+        parts: for each pipeline, the numbers of the mentions that it was asked for.
+        matches: K candidates of each mention.
+        labelled: their features, and whether each is right.
+        scores: float32 (Q, K): scores of a ranker; ``None`` for the order of the index.
+    """
+
+    annotated: Sequence[Annotated]
+    folds: Ints
+    parts: Sequence[tuple[Pipeline, Ints]]
+    matches: Matches
+    labelled: LabelledQuestions
+    scores: Scores | None
+
+    @classmethod
+    def without_names(cls, index: Index, annotated: Sequence[Annotated]) -> _Asked:
+        return cls._of(annotated, [(Pipeline(index), np.arange(len(annotated)))])
+
+    @classmethod
+    def with_names(cls, index: Index, annotated: Sequence[Annotated], source: Source, *, progress: bool) -> _Asked:
+        folds = np.array([each.fold for each in annotated])
+        parts = []
+        for fold in track(range(FOLDS), "trying names") if progress else range(FOLDS):
+            others = [each for each in annotated if each.fold != fold]
+            uses = _uses(index, others)
+            names = _names(index.vocabulary, others, uses, source)
+            extended = index.with_names(source, _tables(names)) if names else index
+            parts.append((Pipeline(extended.with_uses(uses.to_dict())), np.flatnonzero(folds == fold)))
+        return cls._of(annotated, parts)
+
+    @classmethod
+    def _of(cls, annotated: Sequence[Annotated], parts: Sequence[tuple[Pipeline, Ints]]) -> _Asked:
+        order = np.concatenate([own for _, own in parts])
+        found = [_describe(pipeline, [annotated[place].query for place in own]) for pipeline, own in parts]
+        back = np.argsort(order)
+        matches = Matches.concatenated([each for each, _ in found]).take(back)
+        described = np.concatenate([each for _, each in found])[back]
+        right = [
+            [row in each.answer for row in rows]
+            for rows, each in zip(matches.concepts.tolist(), annotated, strict=True)
+        ]
+        times = Counter(each.query.question for each in annotated)
+        weights = np.array([times[each.query.question] ** -0.5 for each in annotated])
+        labelled = LabelledQuestions(described, np.array(right, bool), weights / weights.mean())
+        ranker = parts[0][0].ranking.ranker
+        folds = np.array([each.fold for each in annotated])
+        return cls(
+            annotated, folds, parts, matches, labelled, None if ranker is None else ranker.scores(described)
+        )
+
+    def scored(self, scores: Scores) -> _Asked:
+        return _Asked(self.annotated, self.folds, self.parts, self.matches, self.labelled, scores)
+
+    def ranked(self, pipeline: Pipeline, own: Ints) -> RankedMatches:
+        questions = [self.annotated[place].query.question for place in own]
+        matches = self.matches.take(own)
+        if self.scores is None:
+            return RankedMatches(pipeline.ranking.used_first(questions, matches), None)
+        return pipeline.ranking.ranked(questions, matches, self.labelled.described[own], self.scores[own])
+
+    def evidence(self) -> Evidence:
+        """Describe the first concepts for a calibration."""
+        found = []
+        for pipeline, own in self.parts:
+            mentions = [self.annotated[place].mention for place in own]
+            queries = [self.annotated[place].query for place in own]
+            found.append(pipeline.evidence(self.ranked(pipeline, own), queries, mentions))
+        back = np.argsort(np.concatenate([own for _, own in self.parts]))
+        firsts = [first for each in found for first in each.firsts]
+        return Evidence(
+            [firsts[place] for place in back],
+            np.concatenate([each.features for each in found])[back],
+            np.concatenate([each.factors for each in found])[back],
+        )
+
+    def right(self, depth: int) -> npt.NDArray[np.float64]:
+        """For each mention, whether one of the first concepts is right: float64 (Q), 0 or 1."""
+        found = np.zeros(len(self.annotated))
+        for pipeline, own in self.parts:
+            rows = self.ranked(pipeline, own).matches.concepts[:, :depth].tolist()
+            found[own] = [
+                any(row in self.annotated[place].answer for row in first)
+                for place, first in zip(own, rows, strict=True)
+            ]
+        return found
+
+
+def _describe(pipeline: Pipeline, queries: Sequence[MentionQuery]) -> tuple[Matches, Scores]:
+    """Find the candidates of queries, and their features; equal questions are asked once."""
+    place = {question: number for number, question in enumerate(dict.fromkeys(each.question for each in queries))}
+    retrieved, described = zip(*pipeline.ranking.describe(list(place)), strict=True)
+    chosen = np.array([place[each.question] for each in queries])
+    return Matches.concatenated([each.matches for each in retrieved]).take(chosen), np.concatenate(described)[
+        chosen
+    ]
+
+
+def _step(name: str, before: _Asked, after: _Asked, taken: bool) -> Step:
+    first, five = ((float(before.right(k).mean()), float(after.right(k).mean())) for k in (1, _SHOWN))
+    return Step(name, first, five, taken)
