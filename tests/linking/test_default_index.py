@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import nymlink
 from nymlink.core.errors import MissingExtraError, StoreError
+from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from nymlink.linking.default import _shared_linker, default_index
 from tests.index.small import vocabulary
@@ -40,6 +42,20 @@ def test_it_is_built_once(tmp_path: Path) -> None:
     built = (directory / "manifest.json").stat().st_mtime_ns
     assert len(default_index().entries) == 2
     assert (directory / "manifest.json").stat().st_mtime_ns == built
+
+
+@pytest.mark.usefixtures("package")
+def test_its_encoder_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+    load = Encoder.load
+
+    def counted(*arguments: Any, **options: Any) -> Encoder:
+        loaded.append(arguments)
+        return load(*arguments, **options)
+
+    monkeypatch.setattr(Encoder, "load", counted)
+    default_index().match(["a word that is no name"], 1)
+    assert len(loaded) == 1
 
 
 @pytest.mark.usefixtures("package")

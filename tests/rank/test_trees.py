@@ -53,6 +53,12 @@ def test_values_are_those_of_a_loop(depth: int) -> None:
     np.testing.assert_allclose(trees.evaluate(rows), expected, atol=1e-5)
 
 
+def test_many_candidates_have_the_values_of_few() -> None:
+    trees, rows = drawn(count=40, depth=5), numbers(700)
+    few = [trees.evaluate(rows[start : start + 70]) for start in range(0, 700, 70)]
+    assert np.array_equal(trees.evaluate(rows), np.concatenate(few))
+
+
 def test_a_value_at_a_threshold_is_not_above_it() -> None:
     trees = Trees(np.array([[0]]), np.array([[0.5]], np.float32), np.array([[1, 2]], np.float32))
     rows = np.array([[0.5], [np.nextafter(np.float32(0.5), np.float32(1))], [np.nan], [np.inf]], np.float32)

@@ -181,9 +181,11 @@ def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[li
 
     A slow pipe yields its lines as they arrive. A file yields some tens of kilobytes at a time.
     """
-    for lines in _numbered(whole_lines(_available_chunks(as_utf8(file, path, problems)))):
-        if batch := list(_decoded(lines, path, problems)):
+    number = 1
+    for block in whole_lines(_available_chunks(as_utf8(file, path, problems))):
+        if batch := _decoded(block.removesuffix(b"\n"), number, path, problems):
             yield batch
+        number += block.removesuffix(b"\n").count(b"\n") + 1
 
 
 def has_bom(file: IO[bytes]) -> bool:
@@ -244,20 +246,21 @@ def _available_chunks(file: IO[bytes]) -> Iterator[bytes]:
     return iter(partial(cast(io.BufferedReader, file).read1, _BATCH_BYTES), b"")
 
 
-def _numbered(blocks: Iterable[bytes]) -> Iterator[Iterator[tuple[int, bytes]]]:
-    number = 1
-    for block in blocks:
-        lines = block.removesuffix(b"\n").split(b"\n")
-        yield enumerate(lines, number)
-        number += len(lines)
-
-
-def _decoded(lines: Iterable[tuple[int, bytes]], path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    for number, raw in lines:
+def _decoded(block: bytes, first: int, path: Path, problems: Problems) -> list[tuple[int, str]]:
+    """Decode whole lines, and number them from ``first``."""
+    if len(block) <= MAX_LINE:
+        # Nearly all files are UTF-8: decode all lines together.
+        with contextlib.suppress(UnicodeDecodeError):
+            text = block.decode("utf-8")
+            lines = text.split("\n")
+            return list(enumerate([line.rstrip("\r") for line in lines] if "\r" in text else lines, first))
+    found = []
+    for number, raw in enumerate(block.split(b"\n"), first):
         if len(raw) > MAX_LINE:
             problems.reject(path, number, LINE_TOO_LONG)
-            continue
-        yield number, decode_line(raw, path, number, problems).rstrip("\r")
+        else:
+            found.append((number, decode_line(raw, path, number, problems).rstrip("\r")))
+    return found
 
 
 def decoded_name(path: Path) -> str:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from time import sleep
-from typing import Final, Unpack, overload
+from typing import TYPE_CHECKING, Final, Unpack, overload
 
 from nymlink.core.environment import CACHE_HINT, chosen_index, user_cache
 from nymlink.core.errors import MissingExtraError, OutputError, StoreError
@@ -28,6 +28,9 @@ from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.restriction import Values
+
+if TYPE_CHECKING:
+    from nymlink.encode.encoder import Encoder
 
 _FIRST_USE: Final = "building the index of the Human Phenotype Ontology, once: some seconds"
 _SAVING: Final = 0.1
@@ -128,21 +131,22 @@ def default_index(*, progress: bool = False) -> Index:
             f"{directory}: the index is not kept for the next time ({error.message}); {CACHE_HINT}", stacklevel=2
         )
         return built
-    return _load(directory)
+    # The encoder is loaded already.
+    return _load(directory, built.encoder)
 
 
-def _load(directory: Path) -> Index:
+def _load(directory: Path, encoder: Encoder | None = None) -> Index:
     """Open an index that another process may be replacing: see :mod:`nymlink.core.store.atomic`."""
     try:
-        return _open_verified(directory)
+        return _open_verified(directory, encoder)
     except StoreError:
         sleep(_SAVING)
-        return _open_verified(directory)
+        return _open_verified(directory, encoder)
 
 
-def _open_verified(directory: Path) -> Index:
+def _open_verified(directory: Path, encoder: Encoder | None) -> Index:
     """Open an index and verify all its files, to rebuild a damaged index before any query."""
-    index = Index.load(directory)
+    index = Index.load(directory, encoder=encoder)
     index.verify()
     return index
 

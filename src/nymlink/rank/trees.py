@@ -16,12 +16,15 @@ import numpy.typing as npt
 
 from nymlink.core.json_files import member
 
-_FEW: Final = 64
+_FEW: Final = 512
 """Up to so many candidates, all trees are evaluated at once.
 
 For more candidates, one tree after the other is faster. Both ways add up in double precision, so that the results
 are equal.
 """
+
+_AT_ONCE: Final = 64
+"""Number of these candidates evaluated at a time. Their answers to all trees stay in the CPU cache."""
 
 _BEYOND: Final = np.float32(1e30)
 """Threshold that is above all values of features."""
@@ -73,15 +76,22 @@ class Trees:
         Returns:
             float32 (N): the sum for each candidate.
         """
-        if len(numbers) <= _FEW:
-            answers = (numbers[:, self.features] > self.thresholds) << np.arange(self.features.shape[1])
-            reached = self.values[np.arange(len(self.values)), answers.sum(axis=2)]
-            summed: Numbers = reached.sum(axis=1, dtype=np.float64).astype(np.float32)
-            return summed
-        columns = np.ascontiguousarray(numbers.T)
         total = np.zeros(len(numbers))
-        for features, thresholds, values in zip(self.features.tolist(), self.thresholds, self.values, strict=True):
-            total += values[_leaves(columns, features, thresholds)]
+        if not self.features.size:
+            return (total + self.values.sum(dtype=np.float64)).astype(np.float32)
+        if len(numbers) > _FEW:
+            columns = np.ascontiguousarray(numbers.T)
+            for features, thresholds, values in zip(
+                self.features.tolist(), self.thresholds, self.values, strict=True
+            ):
+                total += values[_leaves(columns, features, thresholds)]
+            return total.astype(np.float32)
+        tree = np.arange(len(self.values))
+        for start in range(0, len(numbers), _AT_ONCE):
+            block = slice(start, start + _AT_ONCE)
+            larger = np.take(numbers[block], self.features, axis=1) > self.thresholds
+            leaves = np.packbits(larger, axis=2, bitorder="little")[:, :, 0]
+            total[block] = self.values[tree, leaves].sum(axis=1, dtype=np.float64)
         return total.astype(np.float32)
 
     @classmethod

@@ -24,11 +24,12 @@ def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:
 
 
 @contextmanager
-def small_blocks(*, entries: int = 64, share: int = 1) -> Iterator[None]:
+def small_blocks(*, entries: int = 64, share: int = 1, few: int = 16) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ENTRIES", entries)
         patch.setattr(module, "_AT_ONCE", 24)
         patch.setattr(module, "_SHARE", share)
+        patch.setattr(module, "_FEW_QUERIES", few)
         yield
 
 
@@ -45,14 +46,15 @@ def best(query: Vectors, vectors: HalfVectors, k: int) -> set[int]:
     spread=st.sampled_from([1.0, 0.7, 0.2]),
     k=st.sampled_from([1, 3, 12]),
     long=st.sampled_from([1.0, 0.1, 30.0]),
+    few=st.sampled_from([0, 16]),
     seed=st.integers(0, 1000),
 )
 def test_the_best_are_among_the_candidates(
-    count: int, width: int, spread: float, k: int, long: float, seed: int
+    count: int, width: int, spread: float, k: int, long: float, few: int, seed: int
 ) -> None:
     all_of_them = drawn(count + 5, width, spread=spread, seed=seed)
     vectors, queries = all_of_them[:count].astype(np.float16), long * all_of_them[count:]
-    with small_blocks():
+    with small_blocks(few=few):
         found = Int8Codes.of(vectors).candidates(queries, k)
     if k > count // 16:
         assert found is None
