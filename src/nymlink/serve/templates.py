@@ -74,7 +74,7 @@ words_of: Final = cache(Words)
 def choose_language(headers: Mapping[str, str]) -> str:
     """Choose the language of a page: the one of the cookie, else the best of ``Accept-Language``, else English."""
     chosen = cookie_parser(headers.get("cookie", "")).get(LANGUAGE_COOKIE)
-    if chosen in LANGUAGES:
+    if chosen is not None and chosen in LANGUAGES:
         return chosen
     wanted = []
     for part in headers.get("accept-language", "").split(","):
