@@ -9,9 +9,9 @@ import pytest
 from tests.serve.browser.browsing import BrowserContext, Page, Site, expect
 
 WORDS = {
-    "de-DE": ("Eine Tabelle prüfen", "Begriffe (2)", "Die sichersten annehmen …", "kein Konzept"),
-    "es-MX": ("Revisar una tabla", "Términos (2)", "Aceptar los más seguros …", "ningún concepto"),
-    "fr-CA": ("Vérifier un tableau", "Termes (2)", "Accepter les plus sûrs …", "aucun concept"),
+    "de-DE": ("Eine Tabelle prüfen", "Begriffe (2)", "Sicherste annehmen …", "kein Konzept"),
+    "es-MX": ("Revisar una tabla", "Términos (2)", "Aceptar los seguros …", "ningún concepto"),
+    "fr-CA": ("Vérifier un tableau", "Termes (2)", "Accepter les sûrs …", "aucun concept"),
 }
 
 

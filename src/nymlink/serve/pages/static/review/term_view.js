@@ -137,7 +137,10 @@ export class TermView {
   #lines() {
     if (!this.term) return [];
     const present = this.present();
-    const chosen = new Set([...this.targets.ids, ...(present?.targets ?? []).map((target) => target.concept_id)]);
+    // Of reviewers who disagree, all targets are offered.
+    const counting = present ? [[null, present]] : this.#others();
+    const decided = counting.flatMap(([who, { targets }]) => targets.map((target) => ({ ...target, who })));
+    const chosen = new Set([...this.targets.ids, ...decided.map((target) => target.concept_id)]);
     const candidates = this.candidates.map((candidate, place) => ({
       ...lineOf(candidate),
       key: this.keys.shown(`pick${place + 1}`),
@@ -145,9 +148,10 @@ export class TermView {
       chosen: chosen.has(candidate.id),
     }));
     const known = new Set(this.candidates.map(({ id }) => id));
-    const others = (present?.targets ?? []).filter((target) => !known.has(target.concept_id));
-    const decided = others.map(({ concept_id: id, name }) => ({ id, name: name || id, sign: "✓", reason: t("decided"), chosen: true }));
-    return [...decided, ...candidates, { ...NONE, key: this.keys.shown("nil"), chosen: present?.verdict === "nil", reason: this.term.nil ? t("probably") : "" }];
+    const missing = new Map(decided.filter((target) => !known.has(target.concept_id)).map((target) => [target.concept_id, target]));
+    const further = [...missing.values()].map(({ concept_id: id, name, who }) => ({ id, name: name || id, sign: "✓", reason: who ? t("decided_by", { who }) : t("decided"), chosen: true }));
+    const isNone = counting.some(([, { verdict }]) => verdict === "nil");
+    return [...further, ...candidates, { ...NONE, key: this.keys.shown("nil"), chosen: isNone, reason: this.term.nil ? t("probably") : "" }];
   }
 
   // What Accept takes unless the reviewer selects something else: the decision, else the first candidate if it is likely.
@@ -156,7 +160,7 @@ export class TermView {
     const present = this.present();
     if (present?.verdict === "nil") return lines.length - 1;
     if (present?.verdict === "concept") return lines.findIndex((line) => line.id === present.targets[0].concept_id);
-    if (this.term.state === "waiting") return -1;
+    if (this.term.state === "waiting" || this.#isDisputed) return -1;
     if (this.term.nil || !this.candidates.length) return lines.length - 1;
     return this.term.confidence !== null && this.term.confidence < UNLIKELY ? -1 : 0;
   }
@@ -164,6 +168,7 @@ export class TermView {
   #why() {
     if (!this.term) return t("list_empty");
     if (this.term.state === "waiting") return t("wait_for_candidates");
+    if (this.#isDisputed && this.choices.active < 0) return t("none_agreed");
     if (this.term.state === "failed") return t("could_not_link");
     if (!this.candidates.length) return t("none_similar_sentence");
     return this.choices.active < 0 ? t("none_likely") : "";
@@ -173,12 +178,21 @@ export class TermView {
     return this.term?.decisions?.[this.reviewer()];
   }
 
-  // The decision that counts for the reviewer: the own one, else the last of another reviewer; null for none.
+  // The decision that counts for the reviewer: the own one, else that of the others; null for none, and if they disagree.
   present() {
     const mine = this.mine();
     if (mine && mine.verdict !== "open") return mine;
-    const others = Object.values(this.term?.decisions ?? {}).filter(({ verdict }) => verdict === "concept" || verdict === "nil");
-    return others.sort((one, other) => other.id - one.id)[0] ?? null;
+    const others = this.#others().map(([, decision]) => decision);
+    return others.every((decision) => essence(decision) === essence(others[0])) ? (others[0] ?? null) : null;
+  }
+
+  get #isDisputed() {
+    return !this.present() && this.#others().length > 0;
+  }
+
+  // Names of other reviewers, with their decisions.
+  #others() {
+    return Object.entries(this.term?.decisions ?? {}).filter(([name, { verdict }]) => name !== this.reviewer() && (verdict === "concept" || verdict === "nil"));
   }
 
   // The written comment, which goes with the next decision.
@@ -217,6 +231,11 @@ class Drafts {
     delete this.texts[term];
     remember(this.key, this.texts);
   }
+}
+
+// Equal for decisions that agree.
+function essence({ verdict, targets }) {
+  return [verdict, ...targets.map(({ concept_id: id, relation, denied }) => `${id} ${relation} ${Boolean(denied)}`).sort()].join("\n");
 }
 
 function facts(term, details) {
