@@ -15,6 +15,9 @@ TABLE = "finding\nheart attack\nmitral insufficiency\n"
 def test_blind_reviewers_and_an_adjudicator(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("blind", TABLE)
     anna = review("blind", "Anna")
+    # Nothing is said of linking that has ended, also to screen readers.
+    expect(anna.locator(".linking")).to_be_hidden()
+    expect(anna.locator(".linking span")).to_have_text("")
     anna.get_by_role("button", name="Reviewers …").click()
     anna.get_by_label("Blind").check()
     anna.get_by_label("Adjudicator").fill("Cara")
