@@ -46,6 +46,18 @@ def test_merged_cells_formulas_and_sheets(tmp_path: Path) -> None:
     ]
 
 
+def test_hidden_sheets_are_read_by_name_only(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    hidden = workbook.create_sheet("Old")
+    hidden.sheet_state = "hidden"
+    for row in (["mention", "id"], ["gout", "D1"]):
+        hidden.append(row)
+    workbook.save(tmp_path / "a.xlsx")
+    with pytest.raises(InputError, match="there are no cells in sheet 'Sheet'; name a hidden one: Old"):
+        read(tmp_path / "a.xlsx")
+    assert [mention.text for _, mention in read(tmp_path / "a.xlsx#Old")[0].mentions()] == ["gout"]
+
+
 def rewritten(path: Path, part: str, old: str, new: str) -> None:
     """Change a part of a workbook."""
     with zipfile.ZipFile(path) as file:

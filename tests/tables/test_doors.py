@@ -299,6 +299,7 @@ TITLED: list[list[Any]] = [["Findings of the clinic"], [], *ROWS]
         {"Empty": [], "Findings": [["Who", None, "Of whom"], *ROWS]},
         {"Findings": ROWS, "~Codes": ROWS * 99},
         {"~List": LEGEND * 9, "Findings": ROWS},
+        {"Findings": [["Findings of today"], [], ["mention"], ["gout"], ["heart attack"]]},
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*are not read")

@@ -127,7 +127,9 @@ def _sheet_rows(
     )
     first = table(chosen, Problems())
     if not first.header:
-        raise InputError(f"there are no cells in sheet {chosen[:40]!r}", path=path)
+        hidden = [title for title in sheets if title not in visible]
+        to_do = f"; name a hidden one: {list_headers(hidden)}" if hidden and not wanted else ""
+        raise InputError(f"there are no cells in sheet {chosen[:40]!r}{to_do}", path=path)
     yield first.number, Cells(first.header, sheet=chosen)
     skipped = [title for title in sheets if title not in visible]
     for title in [wanted] if wanted else visible:
@@ -163,7 +165,7 @@ class _Table:
     def __init__(self, cells: Iterator[tuple[int, Cells]], top: int | None) -> None:
         filled = ((number, row) for number, row in cells if number >= (top or 1) and any(row))
         head = list(islice(filled, _HEAD))
-        place = _header_place([row for _, row in head]) if top is None else 0
+        place = _header_place(head) if top is None else 0
         self.number, found = head[place] if head else (1, Cells(()))
         self.header = ["" if name is None else str(name).strip() for name in found]
         self.rows = chain(head[place + 1 :], cells)
@@ -182,13 +184,16 @@ def _count(row: list[Any]) -> int:
     return sum(value not in ("", None) for value in row)
 
 
-def _header_place(head: list[Cells]) -> int:
+def _header_place(numbered: list[tuple[int, Cells]]) -> int:
     """Return the place of the header among the first rows.
 
     Titles above it fill at most half of the cells. Names of groups of columns are fewer than the names of columns,
-    which stand above values that are no text.
+    which stand above values that are no text. In a single column, an empty row follows a title.
     """
+    head = [row for _, row in numbered]
     usual = median_high(map(_count, head)) if head else 0
+    if usual == 1 and len(head) > 2 and numbered[1][0] > numbered[0][0] + 1:
+        return 1
     for place, row in enumerate(head):
         names = {value for value in row if value not in ("", None)}
         if 2 * len(names) <= usual and not any(isinstance(name, str) and is_mention(name) for name in names):
