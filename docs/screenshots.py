@@ -21,6 +21,8 @@ _IMAGES: Final = _ROOT / "docs" / "images"
 _CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 _DESK: Final = {"width": 1200, "height": 800}
 _PHONE: Final = {"width": 400, "height": 860}
+_PATIENCE: Final = 180_000
+"""Milliseconds for a page of a server that still opens its index."""
 _COLOURS: Final = 128
 """Of a picture: so that it is small."""
 
@@ -54,6 +56,7 @@ def _take(page: Page, name: str) -> None:
 
 def _page(browser: Browser, reviewer: str, **options: Any) -> Page:
     context = browser.new_context(**options)
+    context.set_default_timeout(_PATIENCE)
     context.add_init_script(f"localStorage.setItem('nymlink.reviewer', '\"{reviewer}\"')")
     return context.new_page()
 

@@ -35,7 +35,7 @@ def test_merged_cells_formulas_and_sheets(tmp_path: Path) -> None:
     workbook.create_sheet("notes").append(["something else"])
     workbook.create_sheet("empty")
     workbook.save(tmp_path / "a.xlsx")
-    with pytest.warns(UserWarning, match="sheets with another header are not read: notes"):
+    with pytest.warns(UserWarning, match="sheet 'Sheet' is read; sheets .* are not read: notes"):
         corpus, problems = read(tmp_path / "a.xlsx")
     assert sorted(rows(corpus)) == [("7", "fever", ()), ("7", "gout", ("5",)), ("8", "pain", ("D1",))]
     said = [(each.line, each.message, each.rejected) for each in problems.first]
@@ -44,6 +44,18 @@ def test_merged_cells_formulas_and_sheets(tmp_path: Path) -> None:
         (4, "the formula '=1+1' in sheet 'Sheet' was never computed: its cell was read as empty", False),
         (4, "the mention is empty: the row is passed over", False),
     ]
+
+
+def test_hidden_sheets_are_read_by_name_only(tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    hidden = workbook.create_sheet("Old")
+    hidden.sheet_state = "hidden"
+    for row in (["mention", "id"], ["gout", "D1"]):
+        hidden.append(row)
+    workbook.save(tmp_path / "a.xlsx")
+    with pytest.raises(InputError, match="there are no cells in sheet 'Sheet'; name a hidden one: Old"):
+        read(tmp_path / "a.xlsx")
+    assert [mention.text for _, mention in read(tmp_path / "a.xlsx#Old")[0].mentions()] == ["gout"]
 
 
 def rewritten(path: Path, part: str, old: str, new: str) -> None:

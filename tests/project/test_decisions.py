@@ -260,6 +260,12 @@ def test_disagreement_is_a_queue(linked: Project) -> None:
     assert ids(linked, "disagreement") == [FEVER]
     [pair] = agreements(linked)
     assert (pair["reviewers"], pair["terms"], pair["agree"]) == (["Ann", "Bob"], 2, 1)
+    parts = {on: (part["terms"], part["agree"], part["kappa"]) for on, part in pair["parts"].items()}
+    assert parts == {"verdict": (2, 2, None), "concept": (2, 2, 1.0), "relation": (2, 1, pytest.approx(1 / 3))}
+    other = decide(linked, reviewer="Bob", term=FEVER, verdict="nil", expects=other.id)
+    [pair] = agreements(linked)
+    parts = {on: (part["terms"], part["agree"], part["kappa"]) for on, part in pair["parts"].items()}
+    assert parts == {"verdict": (2, 1, 0.0), "concept": (1, 1, None), "relation": (1, 1, None)}
     decide(linked, reviewer="Bob", term=FEVER, verdict="open", expects=other.id)
     assert ids(linked, "disagreement") == []
 

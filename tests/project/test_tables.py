@@ -206,8 +206,10 @@ def test_a_sheet_and_a_header_row_are_chosen(project: Project) -> None:
     raw = workbook_of(
         Notes=[["about", "this"]], Data=[["Clinic", None], ["finding", "n"], ["gout", 3], ["fever", 2]]
     )
-    first = preview_table(raw, "visits.xlsx")
-    assert (first["sheets"], first["sheet"], first["header_row"]) == (["Notes", "Data"], "Notes", 1)
+    found = preview_table(raw, "visits.xlsx")
+    assert (found["sheets"], found["sheet"], found["header_row"]) == (["Notes", "Data"], "Data", 2)
+    assert found["guessed"][:2] == ["sheet: 'Data'", "header: row 2"]
+    assert preview_table(raw, "visits.xlsx", sheet="Notes")["columns"][0]["name"] == "about"
     shown = preview_table(raw, "visits.xlsx", sheet="Data", header_row=2)
     assert (shown["column"], shown["frequency"], shown["total_rows"]) == ("finding", "n", 2)
     assert add_table(project, raw, "upload", sheet="Data", header_row=2)["terms"] == 2

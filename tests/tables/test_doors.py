@@ -284,6 +284,40 @@ def test_a_sheet_and_its_header_are_chosen(
     assert DOORS[door](path, column, folder, None)[0] == ["gout", "heart attack"]
 
 
+LEGEND: list[list[Any]] = [["Code", "Meaning"], ["+", "present"], ["-", "absent"]]
+ROWS: list[list[Any]] = [["n", "mention", "age"], [1, "gout", 7], [2, "heart attack", None]]
+TITLED: list[list[Any]] = [["Findings of the clinic"], [], *ROWS]
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    "sheets",
+    [
+        {"Legend": LEGEND, "Findings": TITLED},
+        {"Findings": TITLED, "Legend": LEGEND},
+        {"Notes": [["This file has findings of visits."]] * 9, "Findings": [["Clinic", None, None], *ROWS]},
+        {"Empty": [], "Findings": [["Who", None, "Of whom"], *ROWS]},
+        {"Findings": ROWS, "~Codes": ROWS * 99},
+        {"~List": LEGEND * 9, "Findings": ROWS},
+        {"Findings": [["Findings of today"], [], ["mention"], ["gout"], ["heart attack"]]},
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*are not read")
+def test_the_sheet_with_the_table_and_its_header_are_found(
+    door: str, sheets: dict[str, list[list[Any]]], folder: Path, tmp_path: Path
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title.removeprefix("~"))
+        sheet.sheet_state = "hidden" if title.startswith("~") else "visible"
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "book.xlsx")
+    assert DOORS[door](tmp_path / "book.xlsx", "mention", folder, None)[0] == ["gout", "heart attack"]
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_a_list_is_no_mention(door: str, folder: Path, tmp_path: Path) -> None:
     mentions: list[Any] = ["gout", ["gout"], {"a": 1}, "heart attack"]

@@ -146,18 +146,22 @@ def _page(project: Project) -> Iterable[str]:
     yield "<p>Seconds per decision: the median, without pauses of more than five minutes.</p>"
     yield "<h2>Agreement</h2>"
     yield _table(
-        ["reviewers", "terms of both", "agree", "", "Cohen's kappa"],
+        ["reviewers", "on", "terms of both", "agree", "", "Cohen's kappa"],
         [
             [
                 " and ".join(pair["reviewers"]),
-                pair["terms"],
-                pair["agree"],
-                _percent(pair["agree"] / pair["terms"]),
-                "not defined" if pair["kappa"] is None else f"{pair['kappa']:.2f}",
+                on,
+                part["terms"],
+                part["agree"],
+                _percent(part["agree"] / part["terms"]),
+                "not defined" if part["kappa"] is None else f"{part['kappa']:.2f}",
             ]
             for pair in found["agreement"]
+            for on, part in (("decision", pair), *pair["parts"].items())
+            if part["terms"]
         ],
     )
+    yield "<p>The concept counts if both gave one, and the relation if both gave the same concept.</p>"
     yield "<h2>Confidence and decisions</h2>"
     yield from _drawn(reliability(project))
     waiting = disagreements(project)

@@ -20,33 +20,61 @@ def agreements(project: Project) -> list[dict[str, Any]]:
 
     Returns:
         For each pair: ``reviewers``; ``terms``, the number of terms that both decided on; ``agree``, the number on
-        which they agree; and ``kappa``, ``None`` if all their decisions are the same.
+        which they agree; ``kappa``, ``None`` if all their decisions are the same; and ``parts``, the same three
+        numbers for each part of a decision: ``verdict``, then ``concept`` for terms to which both gave one, then
+        ``relation`` for terms to which both gave the same.
     """
     with project.reading() as connection:
         rows = connection.execute(
-            "SELECT current.term, current.reviewer, decision.essence FROM current "
+            "SELECT current.term, current.reviewer, decision.verdict, decision.essence FROM current "
             "JOIN decision ON decision.id = current.decision JOIN term ON term.id = current.term "
             "WHERE decision.verdict != 'open' AND coalesce(term.form_of, term.id) = term.id "
             "AND current.reviewer NOT IN (SELECT reviewer FROM adjudicator)"
         ).fetchall()
-    decided: dict[str, dict[int, str]] = defaultdict(dict)
-    for term, reviewer, essence in rows:
-        decided[reviewer][term] = essence
+    decided: dict[str, dict[int, tuple[str, str]]] = defaultdict(dict)
+    for term, reviewer, verdict, essence in rows:
+        decided[reviewer][term] = (verdict, essence)
     pairs = []
     for first, second in combinations(sorted(decided), 2):
         both = sorted(decided[first].keys() & decided[second].keys())
         if both:
-            labels = [(decided[first][term], decided[second][term]) for term in both]
-            agreeing = sum(one == other for one, other in labels)
             pairs.append(
                 {
                     "reviewers": [first, second],
-                    "terms": len(both),
-                    "agree": agreeing,
-                    "kappa": cohens_kappa(labels),
+                    **_agreement([(decided[first][term], decided[second][term]) for term in both]),
                 }
             )
     return pairs
+
+
+Said = tuple[str, str]
+"""A verdict and the essence of a decision."""
+
+
+def _agreement(pairs: Sequence[tuple[Said, Said]]) -> dict[str, Any]:
+    """Count the agreement of two reviewers, on whole decisions and on their parts."""
+
+    def counted(labels: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        agree = sum(one == other for one, other in labels)
+        return {"terms": len(labels), "agree": agree, "kappa": cohens_kappa(labels) if labels else None}
+
+    given = [(one, other) for (verdict, one), (same, other) in pairs if verdict == same == "concept"]
+    concepts = [(_concepts(one), _concepts(other)) for one, other in given]
+    relations = [pair for pair, (one, other) in zip(given, concepts, strict=True) if one == other]
+    parts = {
+        "verdict": counted([(one, other) for (one, _), (other, _) in pairs]),
+        "concept": counted(concepts),
+        "relation": counted([(_relations(one), _relations(other)) for one, other in relations]),
+    }
+    return {**counted([(one, other) for (_, one), (_, other) in pairs]), "parts": parts}
+
+
+def _concepts(essence: str) -> str:
+    return " ".join(sorted(target.partition(":")[2].removeprefix("!") for target in essence.split(" ")))
+
+
+def _relations(essence: str) -> str:
+    return " ".join(f"{each.partition(':')[0]}{'!' * (':!' in each)}" for each in essence.split(" "))
 
 
 def cohens_kappa(labels: Sequence[tuple[str, str]]) -> float | None:

@@ -197,7 +197,7 @@ def preview_table(
         "encoding": read.encoding,
         "delimiter": read.delimiter,
         "sheets": list(read.sheets),
-        "sheet": sheet or next(iter(read.sheets), ""),
+        "sheet": read.title,
         "header_row": None if read.format == "lines" else read.header_row,
         "guessed": [*read.guessed, *guessed],
         "columns": [{"name": column, **_describe(read, place)} for place, column in enumerate(header)],

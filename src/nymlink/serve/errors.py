@@ -12,7 +12,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from nymlink.core.errors import (
     InputError,
@@ -171,6 +171,12 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _answering(lambda error, _: _http(error)))
 
 
+def missing_page(headers: Mapping[str, str], problem: ProblemAnswer) -> HTMLResponse:
+    """Show a problem as a page, with the pages that there are."""
+    what, to_do = problem.what, problem.what_to_do
+    return page(headers, "missing.html", status=problem.status, what=what, to_do=to_do)
+
+
 def _answering(
     describe: Callable[[Any, Request], ProblemAnswer],
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -178,7 +184,7 @@ def _answering(
         problem = describe(error, request)
         # Browsers ask for HTML when they open an address; programs and scripts of our pages do not.
         if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-            shown = page("missing.html", status=problem.status, what=problem.what, to_do=problem.what_to_do)
+            shown = missing_page(request.headers, problem)
             shown.headers.update(problem.headers)
             return shown
         return problem.response()

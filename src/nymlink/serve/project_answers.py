@@ -74,13 +74,19 @@ class ReviewerCounts(TypedDict):
     assigned: int
 
 
-class Agreement(TypedDict):
-    """The agreement of two reviewers."""
+class PartAgreement(TypedDict):
+    """The agreement of two reviewers on a part of decisions: the verdict, the concept, or its relation."""
 
-    reviewers: list[str]
     terms: int
     agree: int
     kappa: Annotated[float | None, Field(description="Cohen's kappa.")]
+
+
+class Agreement(PartAgreement):
+    """The agreement of two reviewers."""
+
+    reviewers: list[str]
+    parts: dict[str, PartAgreement]
 
 
 class ProjectFile(TypedDict):

@@ -31,6 +31,7 @@ class Cells(list[Any]):
         formats: number formats of the cells of a workbook; ``None`` for an empty cell.
         batch: rows of Parquet.
         place: index of the row in them.
+        sheet: title of the sheet of a header.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Cells(list[Any]):
         formats: Sequence[str | None] = (),
         batch: pa.RecordBatch | None = None,
         place: int = 0,
+        sheet: str = "",
     ) -> None:
         super().__init__(values)
         self.formats = formats
         self.batch = batch
         self.place = place
+        self.sheet = sheet
 
 
 def cell_text(value: Any) -> str:

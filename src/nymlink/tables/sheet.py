@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -63,6 +63,7 @@ class Sheet:
         nested: number of the row and place of each cell with a list or an object, which is no mention.
         header_row: number of the row or line of the header.
         sheets: titles of the sheets of a workbook.
+        title: title of the sheet that is read.
         types: number of the row → place of a cell that is no text, or has a number format → its value and format.
     """
 
@@ -78,6 +79,7 @@ class Sheet:
     nested: frozenset[tuple[int, int]] = frozenset()
     header_row: int = 1
     sheets: tuple[str, ...] = ()
+    title: str = ""
     types: Mapping[int, Mapping[int, tuple[Any, str | None]]] = field(default_factory=dict)
 
 
@@ -101,9 +103,10 @@ def read_sheet(
         encoding: of a text; ``None`` to detect it.
         delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines;
             ``None`` to detect it.
-        sheet: title of a sheet of a workbook; empty for the first one, with those that continue it.
-        header_row: number of the row or line of the header; lines before it are left out. ``None`` for the first
-            one that is not blank.
+        sheet: title of a sheet of a workbook; empty for the one that looks most like a table, with those that
+            continue it.
+        header_row: number of the row or line of the header; lines before it are left out. ``None`` to find it in a
+            workbook, and for the first line of a text that is not blank.
         claim: called with the memory of the table before it is used; its errors are raised.
 
     Raises:
@@ -238,13 +241,20 @@ def _cells(
         raise InputError("this is an archive, and no workbook: unpack it first", path=path)
     nested: set[tuple[int, int]] = set()
     types: dict[int, dict[int, tuple[Any, str | None]]] = {}
-    (top, header), *rows = _texts(cells, claim, nested, types)
+    titled = next(cells)
+    title = titled[1].sheet
+    (top, header), *rows = _texts(chain([titled], cells), claim, nested, types)
     header = [name.strip() for name in header[:_MOST_COLUMNS]]
     fitted = [(number, row[: len(header)]) for number, row in rows]
+    sheets = () if is_parquet(path, raw) else sheet_titles(raw)
+    guessed = (f"sheet: {title!r}",) if len(sheets) > 1 and not sheet else ()
+    if top > 1 and header_row is None:
+        guessed += (f"header: row {top}",)
     return Sheet(
-        *(str(path), _format(header), "", "", header, fitted, frozenset(), "", (), frozenset(nested)),
+        *(str(path), _format(header), "", "", header, fitted, frozenset(), "", guessed, frozenset(nested)),
         header_row=top,
-        sheets=() if is_parquet(path, raw) else sheet_titles(raw),
+        sheets=sheets,
+        title=title,
         types=types,
     )
 

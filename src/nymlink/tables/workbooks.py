@@ -1,10 +1,13 @@
 """Rows of workbooks (XLSX).
 
 Of a formula the value is read that the program which saved the file computed. A merged cell has its value in each
-row and column that it covers. Sheets with the header of the first one continue it; others are not read.
+row and column that it covers.
+
+Without a name, the sheet that looks most like a table is read: the one with the most rows and columns. Sheets with
+the same header continue it. Other sheets, and hidden ones, are not read. Titles above the header are left out.
 
 ``visits.xlsx#Sheet2`` is one sheet of a workbook, ``visits.xlsx#Sheet2!4`` the table on it whose header is in row
-4, and ``visits.xlsx#!4`` that of the first sheet.
+4, and ``visits.xlsx#!4`` the table with a header in row 4 on the sheet that is found.
 """
 
 from __future__ import annotations
@@ -17,13 +20,16 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from datetime import datetime
+from itertools import chain, islice
 from pathlib import Path
+from statistics import median_high
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.files import open_buffered, split_part
 from nymlink.core.problems import Problems
 from nymlink.tables.cells import Cells
+from nymlink.tables.columns import is_mention
 from nymlink.tables.delimited import list_headers
 from nymlink.tables.parquet import is_parquet, parquet_rows
 
@@ -40,6 +46,10 @@ _MOST_COLUMNS: Final = 1000
 """The most columns of a row widened by merged cells."""
 _MOST_ROWS: Final = 1 << 20
 """The most rows of a sheet in spreadsheet programs; the library would fill the gap before a larger number."""
+_SCORED: Final = 1000
+"""Rows of each sheet by which the sheet with the table is found."""
+_HEAD: Final = 50
+"""Rows by which the header is told from titles above it."""
 _LOADING: Final = threading.Lock()
 """Held while a workbook is opened: warnings and standard output are those of the process, not of a thread."""
 _SHEET: Final = re.compile(r"(.*?)(?:!\$?[A-Za-z]{0,3}\$?([0-9]{1,7}))?", re.DOTALL)
@@ -102,43 +112,108 @@ def _sheet_rows(
     values: Workbook, formulas: Workbook, path: Path, problems: Problems, raw: bytes | None
 ) -> Iterator[tuple[int, Cells]]:
     match = _SHEET.fullmatch(split_part(path)[1])
-    wanted, header_row = ("", None) if match is None else match.groups()
-    titles = [sheet.title for sheet in values.worksheets]
-    if wanted and wanted not in titles:
-        raise InputError(f"no sheet {wanted[:40]!r}; the workbook has: {list_headers(titles)}", path=path)
-    if header_row and not wanted:
-        wanted = titles[0]
-    header: list[str] = []
-    skipped = []
-    for sheet, written in zip(values.worksheets, formulas.worksheets, strict=True):
-        if wanted and sheet.title != wanted:
+    wanted, row = ("", None) if match is None else match.groups()
+    top = int(row) if row else None
+    sheets = {pair[0].title: pair for pair in zip(values.worksheets, formulas.worksheets, strict=True)}
+    if wanted and wanted not in sheets:
+        raise InputError(f"no sheet {wanted[:40]!r}; the workbook has: {list_headers(list(sheets))}", path=path)
+
+    def table(title: str, found: Problems) -> _Table:
+        return _Table(_cells(*sheets[title], path, found, raw), top)
+
+    visible = [title for title, (sheet, _) in sheets.items() if sheet.sheet_state == "visible"] or list(sheets)
+    chosen = wanted or (
+        visible[0] if len(visible) == 1 else max(visible, key=lambda it: table(it, Problems()).size)
+    )
+    first = table(chosen, Problems())
+    if not first.header:
+        hidden = [title for title in sheets if title not in visible]
+        to_do = f"; name a hidden one: {list_headers(hidden)}" if hidden and not wanted else ""
+        raise InputError(f"there are no cells in sheet {chosen[:40]!r}{to_do}", path=path)
+    yield first.number, Cells(first.header, sheet=chosen)
+    skipped = [title for title in sheets if title not in visible]
+    for title in [wanted] if wanted else visible:
+        read = table(title, problems)
+        if read.header != first.header:
+            skipped += [title] if read.header else []
             continue
-        cells = _cells(sheet, written, path, problems, raw)
-        top = int(header_row or 1)
-        first, found = next(((number, row) for number, row in cells if number >= top and any(row)), (1, []))
-        names = ["" if name is None else str(name).strip() for name in found]
-        if not header and names:
-            header = names
-            yield first, Cells(header)
-        if not names or names != header:
-            skipped += [sheet.title] if names else []
-            continue
-        width = len(header)
-        for number, row in cells:
-            if any(value not in ("", None) for value in row):
+        width = len(first.header)
+        for number, cells in read.rows:
+            if any(value not in ("", None) for value in cells):
                 # A merged cell may reach over the header.
-                if any(value not in (None, row[width - 1]) for value in row[width:]):
-                    where = f"{split_part(path)[0].name}#{sheet.title}!{number}"
+                if any(value not in (None, cells[width - 1]) for value in cells[width:]):
+                    where = f"{split_part(path)[0].name}#{title}!{number}"
                     what = (
                         f"the cells right of the header are left out; if this row is the header, name it: {where}"
                     )
                     problems.repair(path, number, what)
-                lacking = [None] * (width - len(row))
-                yield number, Cells([*row[:width], *lacking], [*row.formats[:width], *lacking])
-    if not header:
-        raise InputError("there are no cells in it", path=path)
-    if skipped:
-        warnings.warn(f"{path}: sheets with another header are not read: {', '.join(skipped)}", stacklevel=2)
+                lacking = [None] * (width - len(cells))
+                yield number, Cells([*cells[:width], *lacking], [*cells.formats[:width], *lacking])
+    if skipped and not wanted:
+        what = f"sheet {chosen!r} is read; sheets that are hidden or have another header are not read"
+        warnings.warn(f"{path}: {what}: {', '.join(skipped)}", stacklevel=2)
+
+
+class _Table:
+    """The table on a sheet.
+
+    Args:
+        cells: the rows of the sheet, by number.
+        top: number of the row of the header; ``None`` to find it.
+    """
+
+    def __init__(self, cells: Iterator[tuple[int, Cells]], top: int | None) -> None:
+        filled = ((number, row) for number, row in cells if number >= (top or 1) and any(row))
+        head = list(islice(filled, _HEAD))
+        place = _header_place(head) if top is None else 0
+        self.number, found = head[place] if head else (1, Cells(()))
+        self.header = ["" if name is None else str(name).strip() for name in found]
+        self.rows = chain(head[place + 1 :], cells)
+
+    @property
+    def size(self) -> int:
+        """Size of the beginning of the table: a row counts by the square of its number of cells.
+
+        So a table of findings has more than a list of codes with their meanings, or than lines of an explanation.
+        """
+        width = len(self.header)
+        return sum(_count(row[:width]) ** 2 for _, row in islice(self.rows, _SCORED))
+
+
+def _count(row: list[Any]) -> int:
+    return sum(value not in ("", None) for value in row)
+
+
+def _header_place(numbered: list[tuple[int, Cells]]) -> int:
+    """Return the place of the header among the first rows.
+
+    Titles above it fill at most half of the cells. Names of groups of columns are fewer than the names of columns,
+    which stand above values that are no text. In a single column, an empty row follows a title.
+    """
+    head = [row for _, row in numbered]
+    usual = median_high(map(_count, head)) if head else 0
+    if usual == 1 and len(head) > 2 and numbered[1][0] > numbered[0][0] + 1:
+        return 1
+    for place, row in enumerate(head):
+        names = {value for value in row if value not in ("", None)}
+        if 2 * len(names) <= usual and not any(isinstance(name, str) and is_mention(name) for name in names):
+            continue
+        # Numbers are values: then the first row was the header, of few names.
+        if not all(isinstance(name, str) for name in names):
+            return 0
+        below = head[place + 1 :]
+        return (
+            place + 1 if below and _count(below[0]) > len(names) and _names_columns(below[0], below[1:]) else place
+        )
+    return 0
+
+
+def _names_columns(row: Cells, below: list[Cells]) -> bool:
+    """Whether a row has only texts, one of them above values that are no text."""
+    if not all(isinstance(cell, str | None) for cell in row):
+        return False
+    columns = ([each[place] for each in below if _count(each[place : place + 1])] for place in range(len(row)))
+    return any(values and not any(isinstance(value, str) for value in values) for values in columns)
 
 
 def _open_xlsx(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:

@@ -15,6 +15,9 @@ TABLE = "finding\nheart attack\nmitral insufficiency\n"
 def test_blind_reviewers_and_an_adjudicator(site: Site, review: Callable[..., Page]) -> None:
     site.new_project("blind", TABLE)
     anna = review("blind", "Anna")
+    # Nothing is said of linking that has ended, also to screen readers.
+    expect(anna.locator(".linking")).to_be_hidden()
+    expect(anna.locator(".linking span")).to_have_text("")
     anna.get_by_role("button", name="Reviewers …").click()
     anna.get_by_label("Blind").check()
     anna.get_by_label("Adjudicator").fill("Cara")
@@ -33,6 +36,12 @@ def test_blind_reviewers_and_an_adjudicator(site: Site, review: Callable[..., Pa
     expect(cara.get_by_role("heading", name="Terms (1)")).to_be_visible()
     expect(cara.locator("#term .decided")).to_contain_text("Anna: Mitral insufficiency")
     expect(cara.locator("#term .decided")).to_contain_text("Ben: no concept")
+    # Enter takes no side.
+    expect(cara.locator("#term")).to_contain_text("Reviewers disagree, so no candidate is selected.")
+    expect(cara.locator(".candidates [aria-current=true]")).to_have_count(0)
+    cara.keyboard.press("Enter")
+    expect(cara.locator("#status")).to_contain_text("No candidate is selected.")
+    assert site.decisions("blind", "Cara") == {}
     cara.keyboard.press("n")
     expect(cara.locator("#summary")).to_contain_text("1 no concept")
     with cara.expect_popup() as opened:

@@ -142,7 +142,7 @@ class TokenGuard:
             if token is None:
                 # A browser opened a page: show the page that asks for the token.
                 asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
-                answer = page("token.html", status=401) if asks else _NO_TOKEN.response()
+                answer = page(headers, "token.html", status=401) if asks else _NO_TOKEN.response()
                 await answer(scope, receive, send)
                 return
             if self._rates is not None and (seconds := self._rates.take(token)):

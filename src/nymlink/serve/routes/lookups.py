@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 from nymlink import __version__
 from nymlink.core.errors import UnknownNameError
 from nymlink.serve.answers import ConceptAnswer, HealthAnswer, IndexesAnswer, ReloadAnswer, SearchAnswer, problems
-from nymlink.serve.errors import ProblemError, problem_of
+from nymlink.serve.errors import ProblemError, missing_page, problem_of
 from nymlink.serve.guards.tokens import COOKIE, bearer_token
 from nymlink.serve.reloading import Reloading
 from nymlink.serve.routes.parts import (
@@ -133,15 +133,15 @@ _READ: Final = ["GET", "HEAD"]
 
 
 @pages_router.api_route("/", methods=_READ)
-def text_page(indexes: Indexes) -> Response:
+def text_page(request: Request, indexes: Indexes) -> Response:
     """Show the page that finds mentions in a text; its script reads the address."""
-    return page("text.html", indexes=[served.describe() for served in indexes])
+    return page(request.headers, "text.html", indexes=[served.describe() for served in indexes])
 
 
 @pages_router.api_route("/names", methods=_READ)
-def names_page(indexes: Indexes) -> Response:
+def names_page(request: Request, indexes: Indexes) -> Response:
     """Show the page that links names; its script reads the address."""
-    return page("names.html", indexes=[served.describe() for served in indexes])
+    return page(request.headers, "names.html", indexes=[served.describe() for served in indexes])
 
 
 @pages_router.post("/session")
@@ -156,9 +156,9 @@ def keep_token(request: Request) -> Response:
 
 
 @pages_router.api_route("/table", methods=_READ)
-def table_page(indexes: Indexes) -> Response:
+def table_page(request: Request, indexes: Indexes) -> Response:
     """Show the tables under review, and the form for a new one."""
-    return page("table.html", indexes=[served.describe() for served in indexes])
+    return page(request.headers, "table.html", indexes=[served.describe() for served in indexes])
 
 
 @pages_router.api_route("/table/{project}", methods=_READ)
@@ -173,23 +173,25 @@ def review_page(request: Request, project: str) -> Response:
         raise ProblemError(404, "no_projects", "this server has no projects", "start it with --projects FOLDER")
     if project not in projects.names():
         raise ProblemError(404, "unknown_project", "there is no project of this name", "see the list at /table")
-    return page("review.html", project=project)
+    return page(request.headers, "review.html", project=project)
 
 
 @pages_router.api_route("/concept/{index}/{concept_id:path}", methods=_READ)
-def concept_page(indexes: Indexes, index: str, concept_id: str) -> Response:
+def concept_page(request: Request, indexes: Indexes, index: str, concept_id: str) -> Response:
     """Show a concept with all its values; for an unknown id, advice."""
     try:
         served = indexes.named(index)
-        return page("concept.html", index=served.name, concept=describe_concept(served, concept_id))
+        concept = describe_concept(served, concept_id)
+        return page(request.headers, "concept.html", index=served.name, concept=concept)
     except UnknownNameError as error:
         problem = problem_of(error)
     except ProblemError as error:
         problem = error.problem
-    return page("missing.html", status=problem.status, what=problem.what, to_do=problem.what_to_do)
+    return missing_page(request.headers, problem)
 
 
 @pages_router.api_route("/docs", methods=_READ)
 def docs_page(request: Request, indexes: Indexes) -> Response:
     """Show the routes of the API, with examples."""
-    return page("api.html", api=request.app.openapi(), indexes=[served.name for served in indexes])
+    names = [served.name for served in indexes]
+    return page(request.headers, "api.html", api=request.app.openapi(), indexes=names)

@@ -75,7 +75,7 @@ FileBody = Annotated[bytes, Depends(_body)]
 FileName = Annotated[str, Depends(_file_name)]
 Column = Annotated[str | None, Query(max_length=1000, description="A header, or a number from 1.")]
 Setting = Annotated[str | None, Query(max_length=20)]
-SheetTitle = Annotated[str, Query(max_length=200, description="Sheet of a workbook; the first if not given.")]
+SheetTitle = Annotated[str, Query(max_length=200, description="Sheet of a workbook; found if not given.")]
 HeaderRow = Annotated[int | None, Query(ge=1, le=1_048_576, description="Row or line of the header.")]
 Number = Annotated[int, Query(ge=0, le=LARGEST)]
 Viewer = Annotated[

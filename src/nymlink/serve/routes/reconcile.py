@@ -154,7 +154,7 @@ def get_flyout(served: Served, what: What, id: str, callback: Callback = None) -
 @_both.get("/preview", summary="Show a concept in a small frame", response_class=HTMLResponse)
 def preview(request: Request, served: Served, id: str) -> Response:
     """Answer with a page of the manifest's preview size."""
-    answer = page("preview.html", concept=describe_concept(served, id), base=base_url(request))
+    answer = page(request.headers, "preview.html", concept=describe_concept(served, id), base=base_url(request))
     answer.headers["Content-Security-Policy"] = _PREVIEW_POLICY
     return answer
 

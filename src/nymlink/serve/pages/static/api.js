@@ -1,7 +1,9 @@
 // Requests to the server.
 
+import { t } from "./words.js";
+
 export class Unreachable extends Error {
-  constructor(message = "The server does not answer. Is it running?") {
+  constructor(message = t("no_answer")) {
     super(message);
   }
 }
@@ -9,7 +11,7 @@ export class Unreachable extends Error {
 // A request that the server refused, with the status and the problem of its answer.
 export class Refused extends Error {
   constructor(status, problem) {
-    super(problem.what ? `${problem.what}: ${problem.what_to_do}` : `The server answered with status ${status}.`);
+    super(problem.what ? `${problem.what}: ${problem.what_to_do}` : t("status_answer", { status: String(status) }));
     this.status = status;
     this.problem = problem;
   }
@@ -36,7 +38,7 @@ async function answered(path, request) {
       return await answer.json();
     } catch {
       // The answer came from a proxy, or the connection broke.
-      throw new Unreachable("The answer cannot be read. Does a proxy stand before the server?");
+      throw new Unreachable(t("unreadable_answer"));
     }
   }
   throw new Refused(answer.status, await answer.json().catch(() => ({})));

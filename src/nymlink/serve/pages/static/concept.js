@@ -2,8 +2,8 @@
 
 import { element } from "./elements.js";
 import { describeDecision } from "./review/decisions.js";
-import { count } from "./review/preview.js";
 import { listProjects, ProjectRoutes } from "./review/routes.js";
+import { t } from "./words.js";
 
 const place = document.getElementById("uses");
 const { index, concept } = place.dataset;
@@ -21,7 +21,7 @@ function uses(name, title, terms) {
   return element(
     "div",
     {},
-    element("h3", {}, element("a", { href: `/table/${encodeURIComponent(name)}` }, title || name), `: ${count(terms.length, "term")}`),
+    element("h3", {}, element("a", { href: `/table/${encodeURIComponent(name)}` }, title || name), `: ${t("terms", { n: terms.length })}`),
     element("ul", { class: "names" }, ...terms.map(use)),
   );
 }
@@ -30,7 +30,7 @@ function use(term) {
   const who = Object.entries(term.decisions)
     .filter(([, { targets }]) => targets.some(({ concept_id: id }) => id === concept))
     .map(([reviewer, decision]) => `${reviewer}: ${describeDecision(decision)}`);
-  return element("li", { dir: "auto" }, `${term.text} `, element("span", { class: "kind" }, [count(term.frequency, "row"), ...who].join(" · ")));
+  return element("li", { dir: "auto" }, `${term.text} `, element("span", { class: "kind" }, [t("rows", { n: term.frequency }), ...who].join(" · ")));
 }
 
 // A server without projects refuses the request; the page then shows no list.

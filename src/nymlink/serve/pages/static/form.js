@@ -1,5 +1,7 @@
 // The form of a page: sent by button or Ctrl+Enter, and filled in from the address of the page.
 
+import { t } from "./words.js";
+
 const form = document.getElementById("ask");
 const text = document.getElementById("text");
 const index = document.getElementById("index");
@@ -27,8 +29,8 @@ async function share(say) {
   history.replaceState(null, "", address);
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The address is copied. It contains your text: everyone with the address can read it.");
+    say(t("address_copied"));
   } catch {
-    say("The address of this page now contains your text.");
+    say(t("address_changed"));
   }
 }

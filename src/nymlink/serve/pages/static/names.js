@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { element } from "./elements.js";
 import { startForm } from "./form.js";
 import { candidateList, conceptAddress, describe, percent } from "./why.js";
+import { t } from "./words.js";
 
 const AT_ONCE = 200;
 const SHOWN_CANDIDATES = 5;
@@ -19,30 +20,30 @@ async function linkNames() {
   const mine = ++asked;
   const names = text.value.split("\n").map((line) => line.trim()).filter(Boolean);
   links.replaceChildren();
-  if (!names.length) return say("Write some names first.");
+  if (!names.length) return say(t("write_names"));
   const table = newTable();
   links.append(table);
   try {
     // Show the first links before all are done.
     for (let start = 0; start < names.length; start += AT_ONCE) {
-      say(`Linking ${names.length} names: ${start} done …`);
+      say(t("linking_names", { n: names.length, done: start }));
       const mentions = names.slice(start, start + AT_ONCE);
       const answer = await ask("/link", { mentions, index: index.value, top_k: SHOWN_CANDIDATES });
       if (mine !== asked) return;
       for (const link of answer.links) table.tBodies[0].append(row(index.value, link));
     }
-    say(names.length === 1 ? "1 name linked." : `${names.length} names linked.`);
+    say(t("names_linked", { n: names.length }));
   } catch (error) {
     if (mine === asked) say(error.message);
   }
 }
 
 function newTable() {
-  const head = ["Name", "Concept", "Confidence"].map((title) => element("th", { scope: "col" }, title));
+  const head = [t("head_name"), t("head_concept"), t("confidence")].map((title) => element("th", { scope: "col" }, title));
   return element(
     "table",
     {},
-    element("caption", {}, "Links (open a name for its candidates)"),
+    element("caption", {}, t("links_caption")),
     element("thead", {}, element("tr", {}, ...head)),
     element("tbody"),
   );
@@ -61,7 +62,7 @@ function row(index, link) {
         " ",
         element("span", { class: "id" }, first.concept_id),
       ]
-    : ["no concept is similar"];
+    : [t("none_similar")];
   const doubt = link.notes.length ? element("span", { class: "doubt" }, ` ${link.notes.join("; ")}`) : "";
   return element(
     "tr",

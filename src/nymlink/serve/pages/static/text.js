@@ -5,6 +5,7 @@ import { button, element } from "./elements.js";
 import { startForm } from "./form.js";
 import { annotationFile, saveText } from "./text_file.js";
 import { candidateList, describe, percent } from "./why.js";
+import { t } from "./words.js";
 
 const text = document.getElementById("text");
 const index = document.getElementById("index");
@@ -14,8 +15,8 @@ const why = document.getElementById("why");
 
 const legend = document.getElementById("legend");
 const save = document.getElementById("save");
-// The flags of a mention, in words.
-const FLAGS = { negated: "denied", family: "of the family", historical: "in the past", hypothetical: "possible" };
+// The flags of a mention.
+const FLAGS = ["negated", "family", "historical", "hypothetical"];
 const SHOWN = 5;
 const MOST = 2000;
 
@@ -29,8 +30,8 @@ async function find() {
   found.replaceChildren();
   why.replaceChildren();
   legend.hidden = save.hidden = true;
-  if (!written.trim()) return say("Write a text first.");
-  say("Finding concepts …");
+  if (!written.trim()) return say(t("write_text"));
+  say(t("finding"));
   try {
     const { links } = await ask("/annotate", { text: written, index: index.value });
     if (mine !== asked) return;
@@ -43,7 +44,7 @@ async function find() {
     legend.hidden = !links.length;
     save.hidden = !links.length;
     annotations = links;
-    say(links.length === 1 ? "1 mention found." : `${links.length} mentions found.`);
+    say(t("mentions_found", { n: links.length }));
   } catch (error) {
     if (mine === asked) say(error.message);
   }
@@ -77,10 +78,10 @@ function show(inText, mark) {
   for (const other of found.querySelectorAll(".looked-at")) other.classList.remove("looked-at");
   mark.classList.add("looked-at");
   const meaning = element("div", { class: "definition" });
-  const flags = Object.entries(link.triggers).map(([flag, words]) => `${FLAGS[flag] ?? flag}: “${words}”`);
+  const flags = Object.entries(link.triggers).map(([flag, words]) => `${FLAGS.includes(flag) ? t(flag) : flag}: “${words}”`);
   why.replaceChildren(
     element("h2", {}, link.mention),
-    element("p", {}, `Confidence ${percent(link.confidence)}`),
+    element("p", {}, t("confidence_of", { percent: percent(link.confidence) })),
     flags.length ? element("p", { class: "note" }, flags.join("; ")) : "",
     link.notes.length ? element("p", { class: "note" }, link.notes.join("; ")) : "",
     meaning,
@@ -94,6 +95,6 @@ function say(message) {
 }
 
 for (const kind of ["tsv", "jsonl"]) {
-  save.append(button(`Save as ${kind.toUpperCase()}`, () => saveText(`annotations.${kind}`, annotationFile(kind, annotations), "text/plain"), { class: "plain" }), " ");
+  save.append(button(t("save_as", { kind: kind.toUpperCase() }), () => saveText(`annotations.${kind}`, annotationFile(kind, annotations), "text/plain"), { class: "plain" }), " ");
 }
 startForm(find, say);

@@ -2,8 +2,9 @@
 
 import { ask } from "./api.js";
 import { element } from "./elements.js";
+import { languageName, t } from "./words.js";
 
-const ALIKE = [["exact", "same spelling"], ["sparse", "similar spelling"], ["dense", "similar meaning"]];
+const ALIKE = [["exact", t("same_spelling")], ["sparse", t("similar_spelling")], ["dense", t("similar_meaning")]];
 const SHOWN = 8;
 const fetched = new Map();
 
@@ -18,7 +19,7 @@ export function percent(number) {
 // Why a name was found, in words.
 export function reason({ matched, name, language, parts = {} }) {
   const [, word] = parts.exact === 1 ? ALIKE[0] : ALIKE[(parts.dense ?? 0) > (parts.sparse ?? 0) ? 2 : 1];
-  const foreign = language && !["en", "und"].includes(language) ? ` (${language})` : "";
+  const foreign = language && !["en", "und"].includes(language) ? ` (${languageName(language)})` : "";
   return matched && matched !== name ? `${word}: ${matched}${foreign}` : `${word}${foreign}`;
 }
 
@@ -47,13 +48,13 @@ export function conceptOf(index, id) {
 export function meaningOf({ name, definition, names = {}, parents = [], children = [], children_count: total = children.length, obsolete }) {
   const others = Object.values(names).flat().map(({ text }) => text).filter((text) => text !== name);
   const line = (title, values, more) =>
-    values.length ? element("p", {}, element("b", {}, `${title}: `), [...values.slice(0, SHOWN), more > SHOWN ? `${more - SHOWN} more` : ""].filter(Boolean).join(", ")) : "";
+    values.length ? element("p", {}, element("b", {}, `${title}: `), [...values.slice(0, SHOWN), more > SHOWN ? t("more", { n: more - SHOWN }) : ""].filter(Boolean).join(", ")) : "";
   return [
-    obsolete ? element("p", { class: "note" }, "Obsolete") : "",
+    obsolete ? element("p", { class: "note" }, t("obsolete")) : "",
     definition ? element("p", { class: "definition" }, definition) : "",
-    line("Other names", others, others.length),
-    line("Is a", parents.map((each) => each.name), parents.length),
-    line("Has below it", children.map((each) => each.name), total),
+    line(t("other_names"), others, others.length),
+    line(t("is_a"), parents.map((each) => each.name), parents.length),
+    line(t("has_below"), children.map((each) => each.name), total),
   ].filter(Boolean);
 }
 
@@ -70,7 +71,7 @@ function candidateItem(index, { concept_id: id, concept_name: name, matched, par
     element("span", { class: "id" }, id),
     element("p", { class: "why" }, reason({ matched: matched.text, name, language: matched.lang, parts })),
     bars(parts),
-    contradiction ? element("p", { class: "note" }, `contradicts: ${contradiction}`) : null,
+    contradiction ? element("p", { class: "note" }, t("contradicts", { what: contradiction })) : null,
   );
 }
 

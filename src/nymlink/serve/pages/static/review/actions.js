@@ -1,6 +1,7 @@
 // The actions of keys and buttons on the term under review.
 
 import { describeDecision } from "./decisions.js";
+import { t } from "../words.js";
 
 export class Actions {
   // parts: queue, list, view, targets, finder and decisions of the page; wanted(): its filters; help(): shows the keys;
@@ -17,7 +18,7 @@ export class Actions {
 
   // Decide with a concept; with several targets, add it to them.
   take(concept) {
-    if (!this.list.term) return this.say("There is no term to decide.");
+    if (!this.list.term) return this.say(t("nothing_to_decide"));
     if (this.targets.several.checked) return this.targets.toggle(concept);
     return this.#decide("concept", [this.targets.of(concept)]);
   }
@@ -25,19 +26,19 @@ export class Actions {
   // Take the selected line. A term that is decided keeps its decision, unless the reviewer selected something else.
   accept() {
     const { view } = this;
-    if (!this.list.term) return this.say("There is no term to decide.");
+    if (!this.list.term) return this.say(t("nothing_to_decide"));
     if (this.targets.all.length) return this.#decide("concept", this.targets.all);
     const mine = this.decisions.mine(this.list.term);
     if (!view.moved && mine && mine.verdict !== "open") {
       // What was accepted with others is now looked at.
       if (mine.origin === "accept") return this.#decide(mine.verdict, mine.targets);
-      this.say(`${this.list.term.text}: still ${describeDecision(mine)}`);
+      this.say(t("still", { text: this.list.term.text, what: describeDecision(mine) }));
       return this.#advance();
     }
     const present = view.present();
     if (!view.moved && present) return this.#decide(present.verdict, present.targets);
     const { selected } = view;
-    if (!selected) return this.say("No candidate is selected. Choose one by its key, search, or decide that no concept fits.");
+    if (!selected) return this.say(t("none_selected"));
     return selected.id === null ? this.nil() : this.#decide("concept", [this.targets.of(selected)]);
   }
 
@@ -47,7 +48,7 @@ export class Actions {
 
   // Add a concept for the meaning of the term, and decide with it.
   add() {
-    if (!this.list.term) return this.say("There is no term to decide.");
+    if (!this.list.term) return this.say(t("nothing_to_decide"));
     return this.addConcept(this.list.term, this.view.candidates);
   }
 
@@ -90,12 +91,12 @@ export class Actions {
   }
 
   relation() {
-    this.say(`The concept is ${this.targets.nextRelation()}.`);
+    this.say(t("concept_is_now", { relation: this.targets.nextRelation() }));
   }
 
   several() {
     this.targets.several.click();
-    this.say(this.targets.several.checked ? "Several targets: choose candidates, then accept." : "One target.");
+    this.say(this.targets.several.checked ? t("several_on") : t("several_off"));
   }
 
   next() {
@@ -108,7 +109,7 @@ export class Actions {
 
   open() {
     const place = this.queue.nextOpen(this.list.place, this.decisions.reviewer());
-    if (place < 0) this.say("You have decided all terms of this list.");
+    if (place < 0) this.say(t("all_decided_by_me"));
     else this.list.select(place);
   }
 
@@ -121,14 +122,14 @@ export class Actions {
   #pick(place) {
     const candidate = this.view.candidates[place];
     if (candidate) this.take(candidate);
-    else this.say(`There is no candidate ${place + 1}.`);
+    else this.say(t("no_candidate", { number: place + 1 }));
   }
 
   #decide(verdict, targets = []) {
     const term = this.list.term;
-    if (!term) return this.say("There is no term to decide.");
+    if (!term) return this.say(t("nothing_to_decide"));
     this.decisions.decide(term, verdict, targets, this.view.takeComment());
-    this.say(`${term.text}: ${describeDecision({ verdict, targets })}`);
+    this.say(t("decided_as", { text: term.text, what: describeDecision({ verdict, targets }) }));
     return this.#advance();
   }
 
@@ -142,7 +143,7 @@ export class Actions {
     const anyone = status === "open" && !reviewer;
     const place = this.queue.nextOpen(this.list.place, anyone ? null : this.decisions.reviewer());
     if (place >= 0) this.list.select(place);
-    else this.say("All terms of this list are decided.");
+    else this.say(t("all_decided"));
     return this.list.focus();
   }
 }

@@ -4,7 +4,7 @@ import { button, element, labelled } from "../elements.js";
 import { percent } from "../why.js";
 import { openDialog, statusLine } from "./dialog.js";
 import { Filters } from "./filters.js";
-import { count } from "./preview.js";
+import { momentOf, number, t } from "../words.js";
 
 const PAUSE = 200;
 const FIRST = 0.9;
@@ -16,16 +16,16 @@ export async function bulkDialog({ routes, reviewer, filters, filtered, done, sh
   const above = element("input", { type: "number", min: 0, max: 1, step: 0.01, id: "above", inputmode: "decimal" });
   above.value = FIRST;
   const { line, say } = statusLine();
-  const accept = button("Accept", run);
+  const accept = button(t("accept"), run);
   const sample = element("div", { class: "sample" });
   const dialog = openDialog(
-    "Accept the surest",
-    element("p", {}, `Accept the first candidates of the undecided terms of the list (${count(filtered, "term")}, as filtered now) with at least this confidence:`),
-    labelled("Confidence", above),
+    t("accept_surest"),
+    element("p", {}, t("accept_surest_lead", { terms: t("terms", { n: filtered }) })),
+    labelled(t("confidence"), above),
     line,
     sample,
     element("p", { class: "row" }, accept),
-    element("p", { class: "hint" }, "Terms with an abbreviation are left out: look at them one by one."),
+    element("p", { class: "hint" }, t("abbreviations_hint")),
     earlier(),
   );
   dialog.classList.add("large");
@@ -45,14 +45,14 @@ export async function bulkDialog({ routes, reviewer, filters, filtered, done, sh
     const mine = ++asked;
     accept.disabled = true;
     sample.replaceChildren();
-    if (above.value === "") return say("Write a confidence from 0 to 1.");
+    if (above.value === "") return say(t("write_confidence"));
     try {
       const found = await ask(true);
       if (mine !== asked) return;
       say(meaning(found));
       if (found.terms) sample.replaceChildren(sampleTable(found));
       accept.disabled = !found.terms;
-      accept.textContent = `Accept ${found.terms.toLocaleString("en")}`;
+      accept.textContent = t("accept_many", { n: found.terms });
     } catch (error) {
       if (mine === asked) say(error.message);
     }
@@ -63,7 +63,7 @@ export async function bulkDialog({ routes, reviewer, filters, filtered, done, sh
     try {
       const found = await ask(false);
       dialog.close();
-      done(`${count(found.terms, "term")} accepted. Undo takes all of them back.`);
+      done(t("accepted_undo", { n: found.terms }));
     } catch (error) {
       say(error.message);
       accept.disabled = false;
@@ -73,14 +73,15 @@ export async function bulkDialog({ routes, reviewer, filters, filtered, done, sh
   function earlier() {
     if (!batches.length) return "";
     const item = ({ batch, reviewer: who, at, terms }) => {
-      const undo = button("Undo", () => takeBack(batch, undo), { class: "plain small", "aria-label": `Undo ${count(terms, "term")} of ${new Date(at).toLocaleString()}` });
-      return element("li", {}, `${new Date(at).toLocaleString()}: ${count(terms, "term")} by ${who} `, who === reviewer ? undo : "");
+      const said = { when: momentOf(at), terms: t("terms", { n: terms }), who };
+      const undo = button(t("undo"), () => takeBack(batch, undo), { class: "plain small", "aria-label": t("undo_batch", said) });
+      return element("li", {}, `${t("batch_line", said)} `, who === reviewer ? undo : "");
     };
-    const shown = button("Show these terms", () => {
+    const shown = button(t("show_these"), () => {
       dialog.close();
       show();
     }, { class: "plain small" });
-    return element("section", {}, element("h3", {}, "Accepted so far, and not looked at since"), element("ul", {}, ...batches.map(item)), shown);
+    return element("section", {}, element("h3", {}, t("accepted_so_far")), element("ul", {}, ...batches.map(item)), shown);
   }
 
   async function takeBack(batch, pressed) {
@@ -88,7 +89,7 @@ export async function bulkDialog({ routes, reviewer, filters, filtered, done, sh
     try {
       const { undone } = await routes.undo(reviewer, batch);
       dialog.close();
-      done(`${count(undone.length, "decision")} undone.`);
+      done(t("decisions_undone", { n: undone.length }));
     } catch (error) {
       say(error.message);
       pressed.disabled = false;
@@ -101,19 +102,19 @@ function sampleTable({ terms, sample }) {
     element(
       "tr",
       {},
-      element("td", { dir: "auto" }, text, frequency > 1 ? element("span", { class: "why" }, ` × ${frequency.toLocaleString("en")}`) : ""),
+      element("td", { dir: "auto" }, text, frequency > 1 ? element("span", { class: "why" }, ` × ${number(frequency)}`) : ""),
       element("td", {}, name, " ", element("span", { class: "id" }, id)),
       element("td", { class: "number" }, percent(confidence)),
     );
-  const title = sample.length < terms ? `${sample.length} of them, the least sure first` : "All of them, the least sure first";
-  const heads = ["Term", "Concept", "Confidence"].map((head) => element("th", { scope: "col" }, head));
+  const title = sample.length < terms ? t("sample_some", { n: sample.length }) : t("sample_all");
+  const heads = [t("head_term"), t("head_concept"), t("confidence")].map((head) => element("th", { scope: "col" }, head));
   const table = element("table", {}, element("caption", {}, title), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...sample.map(row)));
   return element("div", { class: "rows", tabindex: 0, role: "region", "aria-label": title }, table);
 }
 
 export function meaning({ terms, rows, expected_wrong: wrong, abbreviations }) {
-  const left = abbreviations ? ` ${count(abbreviations, "term")} with an abbreviation ${abbreviations === 1 ? "is" : "are"} left out.` : "";
-  if (!terms) return `No undecided term of the list has this confidence.${left}`;
-  const about = wrong < 0.5 ? "probably none" : `about ${Math.round(wrong).toLocaleString("en")}`;
-  return `${count(terms, "term")} (${count(rows, "row")}): ${about} of ${terms.toLocaleString("en")} will be wrong.${left}`;
+  const left = abbreviations ? t("abbreviations_left", { n: abbreviations }) : "";
+  if (!terms) return `${t("none_this_sure")}${left}`;
+  const said = { terms: t("terms", { n: terms }), rows: t("rows", { n: rows }), n: terms, wrong: Math.round(wrong) };
+  return `${t(wrong < 0.5 ? "bulk_none_wrong" : "bulk_some_wrong", said)}${left}`;
 }

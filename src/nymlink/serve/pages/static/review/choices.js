@@ -2,6 +2,7 @@
 
 import { button, element } from "../elements.js";
 import { bars, conceptAddress, conceptOf, meaningOf, percent, reason } from "../why.js";
+import { t } from "../words.js";
 
 // role: role of the list; index: name of the index; take(concept): called by a click on a name; moved(row): called
 // after a click beside it.
@@ -73,7 +74,7 @@ export class Choices {
         button(element("span", { class: "name" }, row.name), () => this.take(row), { class: "take", "aria-pressed": Boolean(row.chosen), tabindex: this.role === "list" ? 0 : -1 }),
         row.id ? element("span", { class: "id" }, ` ${row.id}`) : "",
       ),
-      element("span", { class: row.contradiction ? "reason note" : "reason", dir: "auto" }, row.contradiction ? `contradicts: ${row.contradiction}` : row.reason ?? ""),
+      element("span", { class: row.contradiction ? "reason note" : "reason", dir: "auto" }, row.contradiction ? t("contradicts", { what: row.contradiction }) : row.reason ?? ""),
       element("span", { class: "number" }, number),
     );
     if (row.level) line.style.paddingInlineStart = `${row.level * 0.75}rem`;
@@ -87,7 +88,7 @@ export class Choices {
       place.replaceChildren(
         ...(row.parts ? [bars(row.parts)] : []),
         ...meaningOf(concept),
-        element("p", { class: "why" }, known ? element("a", { href: conceptAddress(this.index, row.id), target: "_blank", rel: "noopener" }, `Page of ${row.id}`) : row.id, ...this.open(row)),
+        element("p", { class: "why" }, known ? element("a", { href: conceptAddress(this.index, row.id), target: "_blank", rel: "noopener" }, t("page_of", { id: row.id })) : row.id, ...this.open(row)),
       );
     draw(row, false);
     line.append(place);

@@ -2,6 +2,7 @@
 
 import { element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
+import { t } from "../words.js";
 
 const SHOWN = 10;
 
@@ -11,7 +12,7 @@ export function conceptDialog({ routes, reviewer, term, candidates, take }) {
   const name = field("concept-name", { required: "" });
   name.value = term.text;
   const synonyms = element("textarea", { id: "concept-synonyms", rows: 2 });
-  const parent = field("concept-parent", { list: "concept-parents", placeholder: "name or id" });
+  const parent = field("concept-parent", { list: "concept-parents", placeholder: t("name_or_id") });
   const parents = element("datalist", { id: "concept-parents" });
   const definition = element("textarea", { id: "concept-definition", rows: 3, maxlength: 1000 });
   const { line, say } = statusLine();
@@ -31,22 +32,22 @@ export function conceptDialog({ routes, reviewer, term, candidates, take }) {
     offer(results.map(({ concept_id: id, concept_name: called }) => ({ id, name: called })));
     chosen.textContent = known.get(typed) ?? "";
   });
-  const add = element("button", { type: "submit" }, "Add and decide");
+  const add = element("button", { type: "submit" }, t("add_and_decide"));
   const form = element(
     "form",
     { class: "fields-down" },
-    labelled("Name", name),
-    labelled("Other names, one a line", synonyms),
-    labelled("Broader concept", parent),
+    labelled(t("head_name"), name),
+    labelled(t("other_names_lines"), synonyms),
+    labelled(t("broader_concept"), parent),
     parents,
     chosen,
-    labelled("Definition", definition),
+    labelled(t("definition"), definition),
     line,
     element("p", { class: "row" }, add),
   );
   const dialog = openDialog(
-    "Add a concept",
-    element("p", {}, "For a meaning that the vocabulary lacks. The concept belongs to this project: the search finds it, and it is a candidate of terms that are linked later. Export writes requests for it to the maintainers of the vocabulary."),
+    t("add_concept_title"),
+    element("p", {}, t("add_concept_lead")),
     form,
   );
   name.select();

@@ -1,17 +1,12 @@
 // Decisions on terms: shown at once, then sent; the server refuses one if another browser decided first.
 
 import { Outbox } from "./outbox.js";
+import { t } from "../words.js";
 
 export const RELATIONS = ["exact", "broader", "narrower", "related", "part"];
 
-// Relation of the concept to the term.
-export const RELATION_NAMES = {
-  exact: "exact",
-  broader: "broader than the term",
-  narrower: "narrower than the term",
-  related: "related",
-  part: "a part of the term",
-};
+// Relation of the concept to the term, in words.
+export const relationName = (relation) => t(`relation_${relation}`);
 
 export class Decisions extends EventTarget {
   // The state before each decision that is being sent.
@@ -99,8 +94,8 @@ function alike(one, other) {
 }
 
 export function describeDecision({ verdict, targets }) {
-  if (verdict === "nil") return "no concept";
-  if (verdict === "open") return "open";
-  const names = targets.map(({ concept_id: id, name, relation, denied }) => `${denied ? "no " : ""}${name || id}${relation === "exact" ? "" : ` (${relation})`}`);
-  return verdict === "flag" ? ["flagged", ...names].join(": ") : names.join(" + ");
+  if (verdict === "nil") return t("said_nil");
+  if (verdict === "open") return t("said_open");
+  const names = targets.map(({ concept_id: id, name, relation, denied }) => `${denied ? t("said_denied", { name: name || id }) : name || id}${relation === "exact" ? "" : ` (${t(`short_${relation}`)})`}`);
+  return verdict !== "flag" ? names.join(" + ") : names.length ? t("said_flagged", { names: names.join(" + ") }) : t("flagged");
 }

@@ -1,6 +1,7 @@
 // A dialog over the page. Escape closes it and returns the focus.
 
 import { button, element } from "../elements.js";
+import { t } from "../words.js";
 
 export function openDialog(title, ...content) {
   const dialog = element(
@@ -8,7 +9,7 @@ export function openDialog(title, ...content) {
     { "aria-labelledby": "dialog-title" },
     element("h2", { id: "dialog-title" }, title),
     ...content,
-    element("p", { class: "row" }, button("Close", () => dialog.close(), { class: "plain close" })),
+    element("p", { class: "row" }, button(t("close"), () => dialog.close(), { class: "plain close" })),
   );
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);

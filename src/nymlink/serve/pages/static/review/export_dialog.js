@@ -2,15 +2,15 @@
 
 import { button, choice, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
-import { count } from "./preview.js";
 import { fetchText, saveFile } from "./save_file.js";
+import { t } from "../words.js";
 
 // Formats of the tables, then formats of mappings.
 const FORMATS = [
-  ["tsv", "TSV: the tables with added concepts"],
+  ["tsv", t("format_tsv")],
   ["csv", "CSV"],
   ["xlsx", "XLSX"],
-  ["jsonl", "JSON lines, with all details"],
+  ["jsonl", t("format_jsonl")],
   ["parquet", "Parquet"],
   ["sssom", "SSSOM"],
   ["usagi", "Usagi"],
@@ -27,22 +27,22 @@ export function exportDialog({ routes, formats }) {
   const format = choice(FORMATS.filter(([name]) => formats.includes(name)), "tsv", { id: "format" });
   const guesses = element("input", { type: "checkbox", id: "guesses" });
   const { line, say } = statusLine();
-  const shown = element("pre", { class: "preview", tabindex: 0, dir: "auto", "aria-label": "The beginning of the file", hidden: "" });
+  const shown = element("pre", { class: "preview", tabindex: 0, dir: "auto", "aria-label": t("file_beginning"), hidden: "" });
   const requests = element("p", { class: "row" });
   openDialog(
-    "Export",
-    labelled("Format", format),
-    element("label", { class: "check" }, guesses, " Also guesses"),
-    element("p", { class: "hint" }, "Guesses are the first candidates of undecided terms. The file marks them as guesses."),
+    t("export"),
+    labelled(t("format"), format),
+    element("label", { class: "check" }, guesses, ` ${t("also_guesses")}`),
+    element("p", { class: "hint" }, t("guesses_hint")),
     line,
     shown,
-    element("p", { class: "row" }, button("Export", run), button("Show the beginning", preview, { class: "plain" })),
+    element("p", { class: "row" }, button(t("export"), run), button(t("show_beginning"), preview, { class: "plain" })),
     requests,
   );
   routes.ownConcepts().then((own) => own.length && requests.append(
-    `Requests for ${count(own.length, "added concept")}:`,
-    element("a", { href: routes.requestsAddress("issue"), download: "requests.md" }, "texts of issues"),
-    element("a", { href: routes.requestsAddress("robot"), download: "requests.tsv" }, "template of ROBOT"),
+    t("requests_for", { n: own.length }),
+    element("a", { href: routes.requestsAddress("issue"), download: "requests.md" }, t("request_issues")),
+    element("a", { href: routes.requestsAddress("robot"), download: "requests.tsv" }, t("request_robot")),
   ), () => {});
 
   // The first rows, as text; of a workbook and of Parquet, as TSV.
@@ -57,10 +57,10 @@ export function exportDialog({ routes, formats }) {
   }
 
   async function run() {
-    say("Writing …");
+    say(t("writing"));
     try {
       const { name, warnings } = await saveFile(routes.exportAddress({ format: format.value, guesses: guesses.checked }));
-      say([`${name} is saved.`, ...warnings].join(" "));
+      say([t("is_saved", { name }), ...warnings].join(" "));
     } catch (error) {
       say(error.message);
     }

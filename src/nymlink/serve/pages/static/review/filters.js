@@ -1,30 +1,14 @@
 // The filters and the order of the list.
 
 import { choice, element, labelled } from "../elements.js";
+import { t } from "../words.js";
 
 const PAUSE = 250;
 
 export const FIRST = { status: "open", sort: "frequency", descending: "true" };
 
-const STATUSES = [
-  ["open", "not decided"],
-  ["mine", "assigned to me"],
-  ["decided", "decided"],
-  ["nil", "no concept"],
-  ["flagged", "flagged"],
-  ["accepted", "accepted with others"],
-  ["disagreement", "disagreements"],
-  ["changed", "changed by a release"],
-  ["failed", "could not be linked"],
-  ["all", "all"],
-];
-const ORDERS = [
-  ["order", "as in the file"],
-  ["frequency", "frequency"],
-  ["confidence", "confidence"],
-  ["margin", "lead over candidate 2"],
-  ["text", "text"],
-];
+const STATUSES = ["open", "mine", "decided", "nil", "flagged", "accepted", "disagreement", "changed", "failed", "all"];
+const ORDERS = ["order", "frequency", "confidence", "margin", "text"];
 
 export class Filters {
   #asked = 0;
@@ -34,26 +18,26 @@ export class Filters {
     const share = (name) => element("input", { name, type: "number", min: 0, max: 1, step: 0.05, inputmode: "decimal" });
     const times = element("input", { name: "min_frequency", type: "number", min: 0, step: 1, inputmode: "numeric" });
     this.form = form;
-    this.reviewers = choice([["", "anyone"]], "", { name: "reviewer" });
-    this.assigned = choice([["", "anyone"]], "", { name: "assigned" });
+    this.reviewers = choice([["", t("anyone")]], "", { name: "reviewer" });
+    this.assigned = choice([["", t("anyone")]], "", { name: "assigned" });
     form.append(
-      labelled("Show", choice(STATUSES, values.status, { name: "status" })),
-      labelled("sorted by", choice(ORDERS, values.sort, { name: "sort" })),
-      element("label", { class: "check" }, element("input", { name: "descending", type: "checkbox" }), " largest first"),
+      labelled(t("filter_show"), choice(STATUSES.map((each) => [each, t(`status_${each}`)]), values.status, { name: "status" })),
+      labelled(t("filter_sorted"), choice(ORDERS.map((each) => [each, t(`order_${each}`)]), values.sort, { name: "sort" })),
+      element("label", { class: "check" }, element("input", { name: "descending", type: "checkbox" }), ` ${t("filter_descending")}`),
       element(
         "details",
         {},
-        element("summary", {}, "More filters"),
+        element("summary", {}, t("filter_more")),
         element(
           "p",
           { class: "row fields" },
-          labelled("Text", element("input", { name: "q", type: "search", autocomplete: "off" })),
-          labelled("Confidence from", share("min_confidence")),
-          labelled("to", share("max_confidence")),
-          labelled("Lead over candidate 2 at most", share("max_margin")),
-          labelled("Frequency at least", times),
-          labelled("Decided by", this.reviewers),
-          labelled("Assigned to", this.assigned),
+          labelled(t("filter_text"), element("input", { name: "q", type: "search", autocomplete: "off" })),
+          labelled(t("filter_from"), share("min_confidence")),
+          labelled(t("filter_to"), share("max_confidence")),
+          labelled(t("filter_lead"), share("max_margin")),
+          labelled(t("filter_frequency"), times),
+          labelled(t("filter_decided_by"), this.reviewers),
+          labelled(t("filter_assigned"), this.assigned),
         ),
       ),
     );

@@ -1,34 +1,35 @@
 // The keys of the review. The browser remembers changes.
 
 import { recall, remember } from "./stored.js";
+import { t } from "../words.js";
 
 const STORED = "nymlink.keys";
 const CANDIDATES = 10;
 
-const DIGITS = Array.from({ length: CANDIDATES }, (_, place) => [`pick${place + 1}`, `Take candidate ${place + 1}`, String((place + 1) % 10)]);
+const DIGITS = Array.from({ length: CANDIDATES }, (_, place) => [`pick${place + 1}`, String((place + 1) % 10)]);
 
-// Name, description, key.
+// Name and key.
 const KNOWN = [
-  ["accept", "Accept what is selected; keep a decision", "Enter"],
-  ["nextCandidate", "Select the next candidate", "ArrowRight"],
-  ["previousCandidate", "Select the previous candidate", "ArrowLeft"],
+  ["accept", "Enter"],
+  ["nextCandidate", "ArrowRight"],
+  ["previousCandidate", "ArrowLeft"],
   ...DIGITS,
-  ["nil", "No concept of the vocabulary", "n"],
-  ["add", "Add a concept that the vocabulary lacks", "a"],
-  ["flag", "Flag for another look", "f"],
-  ["clear", "Remove my decision", "x"],
-  ["undo", "Undo my last decision", "u"],
-  ["search", "Search the whole vocabulary", "/"],
-  ["tree", "Show the tree of concepts", "t"],
-  ["comment", "Comment", "c"],
-  ["relation", "Next relation: exact, broader, narrower, related", "r"],
-  ["several", "Several targets: choose candidates, then accept", "s"],
-  ["next", "Next term", "ArrowDown"],
-  ["previous", "Previous term", "ArrowUp"],
-  ["open", "Next term that I have not decided", "o"],
-  ["help", "Show the keys", "?"],
+  ["nil", "n"],
+  ["add", "a"],
+  ["flag", "f"],
+  ["clear", "x"],
+  ["undo", "u"],
+  ["search", "/"],
+  ["tree", "t"],
+  ["comment", "c"],
+  ["relation", "r"],
+  ["several", "s"],
+  ["next", "ArrowDown"],
+  ["previous", "ArrowUp"],
+  ["open", "o"],
+  ["help", "?"],
 ];
-const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", " ": "Space", Enter: "Enter" };
+const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", " ": t("space"), Enter: "Enter" };
 // Only these repeat while a key is held down.
 const REPEAT = new Set(["next", "previous", "nextCandidate", "previousCandidate"]);
 const RESERVED = new Set(["Tab", "Escape", "Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process", "Unidentified"]);
@@ -40,7 +41,7 @@ export class Keys {
   constructor() {
     const stored = recall(STORED, {});
     this.#enabled = stored.enabled ?? true;
-    this.#keys = new Map(KNOWN.map(([action, , key]) => [action, stored.keys?.[action] ?? key]));
+    this.#keys = new Map(KNOWN.map(([action, key]) => [action, stored.keys?.[action] ?? key]));
   }
 
   get enabled() {
@@ -53,7 +54,8 @@ export class Keys {
   }
 
   list() {
-    return KNOWN.map(([action, description]) => ({ action, description, key: this.shown(action) }));
+    const said = (action) => (action.startsWith("pick") ? t("key_pick", { number: Number(action.slice(4)) }) : t(`key_${action}`));
+    return KNOWN.map(([action]) => ({ action, description: said(action), key: this.shown(action) }));
   }
 
   shown(action) {
@@ -72,7 +74,7 @@ export class Keys {
   }
 
   reset() {
-    for (const [action, , key] of KNOWN) this.#keys.set(action, key);
+    for (const [action, key] of KNOWN) this.#keys.set(action, key);
     this.#store();
   }
 

@@ -2,6 +2,7 @@
 
 import { button, element } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
+import { t } from "../words.js";
 
 // changed(): called when a key changes.
 export function keysDialog({ keys, changed }) {
@@ -11,15 +12,15 @@ export function keysDialog({ keys, changed }) {
   enabled.checked = keys.enabled;
   enabled.addEventListener("change", () => {
     keys.enabled = enabled.checked;
-    say(enabled.checked ? "Single keys are on." : "Single keys are off: use the buttons.");
+    say(enabled.checked ? t("keys_on") : t("keys_off"));
   });
   const dialog = openDialog(
-    "Keys",
-    element("label", { class: "check" }, enabled, " Use single keys"),
-    element("p", { class: "hint" }, "To change a key, press its button, then the new key."),
+    t("keys"),
+    element("label", { class: "check" }, enabled, ` ${t("use_single_keys")}`),
+    element("p", { class: "hint" }, t("keys_hint")),
     line,
-    element("table", { class: "keys" }, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "What"), element("th", { scope: "col" }, "Key"))), table),
-    element("p", { class: "row" }, button("Restore the default keys", reset, { class: "plain" })),
+    element("table", { class: "keys" }, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, t("head_what")), element("th", { scope: "col" }, t("head_key")))), table),
+    element("p", { class: "row" }, button(t("keys_restore"), reset, { class: "plain" })),
   );
   let waiting = null;
   dialog.addEventListener("keydown", (event) => {
@@ -30,7 +31,7 @@ export function keysDialog({ keys, changed }) {
     if (event.key !== "Escape" && !keys.remap(action, event.key)) return;
     waiting = null;
     draw(action);
-    say(event.key === "Escape" ? "The key is unchanged." : `The key is now ${keys.shown(action)}.`);
+    say(event.key === "Escape" ? t("key_unchanged") : t("key_is_now", { key: keys.shown(action) }));
     changed();
   });
   dialog.addEventListener("cancel", (event) => waiting && event.preventDefault());
@@ -42,20 +43,20 @@ export function keysDialog({ keys, changed }) {
   }
 
   function row({ action, description, key }) {
-    const set = button(element("kbd", {}, key), () => wait(action, set), { class: "plain", "data-action": action, "aria-label": `${description}: ${key}. Change` });
+    const set = button(element("kbd", {}, key), () => wait(action, set), { class: "plain", "data-action": action, "aria-label": t("key_change", { what: description, key }) });
     return element("tr", {}, element("td", {}, description), element("td", {}, set));
   }
 
   function wait(action, set) {
     waiting = action;
-    set.textContent = "press a key …";
-    say("Press the new key, or Escape to keep the old one.");
+    set.textContent = t("press_a_key");
+    say(t("press_new_key"));
   }
 
   function reset() {
     keys.reset();
     draw();
     changed();
-    say("The default keys are restored.");
+    say(t("keys_restored"));
   }
 }

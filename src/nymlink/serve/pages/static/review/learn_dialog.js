@@ -2,29 +2,29 @@
 
 import { button, element } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
-import { count } from "./preview.js";
 import { saveFile } from "./save_file.js";
+import { t } from "../words.js";
 
 // done(message): called after learning or forgetting, when open terms are being linked again.
 export async function learnDialog({ routes, done }) {
   // Other reviewers may have learned in the meantime.
   const { learned, last } = await routes.summary();
   const { line, say } = statusLine();
-  const learn = button("Learn", () => run(routes.learn, "Learning …", meaning));
-  const forget = button("Forget", () => run(routes.forget, "Forgetting …", () => "The learned names, order and confidences are removed."), { class: "plain" });
+  const learn = button(t("learn"), () => run(routes.learn, t("learning"), meaning));
+  const forget = button(t("forget"), () => run(routes.forget, t("forgetting"), () => t("forgotten")), { class: "plain" });
   forget.hidden = !learned;
   const dialog = openDialog(
-    "Learn from decisions",
-    element("p", {}, "Decided terms become names of their concepts in this project. With some dozens of decisions, the order of candidates and the confidences are learned too, if that improves them."),
-    element("p", { class: "facts" }, learned ? `${meaning(learned)} ${count(Math.max(last - learned.last, 0), "decision")} since.` : "Nothing is learned yet."),
+    t("learn_title"),
+    element("p", {}, t("learn_lead")),
+    element("p", { class: "facts" }, learned ? t("learned_and_since", { learned: meaning(learned), decisions: t("decisions", { n: Math.max(last - learned.last, 0) }) }) : t("nothing_learned")),
     line,
-    element("p", { class: "row" }, learn, forget, button("Save learned names", save, { class: "plain" })),
-    element("p", { class: "hint" }, "Open terms are linked again. Decisions do not change."),
+    element("p", { class: "row" }, learn, forget, button(t("save_learned"), save, { class: "plain" })),
+    element("p", { class: "hint" }, t("learn_hint")),
   );
 
   async function save() {
     try {
-      say(`${(await saveFile(routes.namesAddress)).name} is saved.`);
+      say(t("is_saved", { name: (await saveFile(routes.namesAddress)).name }));
     } catch (error) {
       say(error.message);
     }
@@ -45,7 +45,6 @@ export async function learnDialog({ routes, done }) {
 }
 
 export function meaning({ terms, names, ranker, confidence }) {
-  const taken = [ranker?.taken && "the order of candidates", confidence?.taken && "confidences"].filter(Boolean);
-  const better = taken.length ? `; better ${taken.join(" and ")}` : "";
-  return `Learned from ${count(terms, "term")}: ${count(names, "name")}${better}.`;
+  const taken = [t("names", { n: names }), ranker?.taken && t("better_order"), confidence?.taken && t("better_confidences")];
+  return t("learned_from", { terms: t("terms", { n: terms }), what: taken.filter(Boolean).join("; ") });
 }

@@ -2,6 +2,7 @@
 
 import { Refused, Unreachable } from "../api.js";
 import { forget, keysThatBegin, recall, remember } from "./stored.js";
+import { t } from "../words.js";
 
 const PAUSE = 2000;
 
@@ -48,7 +49,7 @@ export class Outbox extends EventTarget {
   giveUp() {
     const [item] = this.#items.splice(0, 1);
     this.#store();
-    if (item) this.#tell("refused", { item, error: new Error("You dropped this decision; it is not saved.") });
+    if (item) this.#tell("refused", { item, error: new Error(t("you_dropped")) });
     this.#wake?.();
   }
 

@@ -1,6 +1,7 @@
 // Reports the outcomes of decisions: saved, undone, not saved yet, or in conflict.
 
 import { button } from "../elements.js";
+import { t } from "../words.js";
 
 export function tellOutcomes({ decisions, queue, list, details, news, say, place }) {
   function warn(message, ...buttons) {
@@ -20,19 +21,17 @@ export function tellOutcomes({ decisions, queue, list, details, news, say, place
   });
 
   decisions.addEventListener("undone", ({ detail: undone }) => {
-    if (!undone.length) return say("You have no decision to undo.");
+    if (!undone.length) return say(t("nothing_to_undo"));
     for (const { term } of undone) details.forget(term);
-    say(undone.length === 1 ? "Undone." : `${undone.length.toLocaleString("en")} decisions undone.`);
+    say(undone.length === 1 ? t("undone") : t("decisions_undone", { n: undone.length }));
     lookAt(undone[0].term);
     return news.summarySoon();
   });
 
   decisions.addEventListener("waiting", ({ detail: error }) => {
-    const number = decisions.outbox.size;
-    const waiting = number === 1 ? "1 decision is not saved yet" : `${number} decisions are not saved yet`;
     place.dataset.kind = "waiting";
-    const giveUp = button("Drop the first", () => decisions.outbox.giveUp(), { class: "plain" });
-    warn(`${waiting}. This browser keeps them and tries again. ${error.message}`, giveUp);
+    const giveUp = button(t("drop_first"), () => decisions.outbox.giveUp(), { class: "plain" });
+    warn(`${t("not_saved_yet", { n: decisions.outbox.size })} ${error.message}`, giveUp);
   });
 
   decisions.addEventListener("refused", ({ detail: { error, decision } }) => {
@@ -40,10 +39,10 @@ export function tellOutcomes({ decisions, queue, list, details, news, say, place
     if (!decision) return warn(error.message);
     details.forget(decision.term);
     const text = queue.get(decision.term)?.text;
-    const look = button("Show the term", () => {
+    const look = button(t("show_term"), () => {
       warn("");
       lookAt(decision.term);
     });
-    return warn(`${text ? `“${text}” was not saved: ` : ""}${error.message}`, look);
+    return warn(text ? t("was_not_saved", { text, why: error.message }) : error.message, look);
   });
 }

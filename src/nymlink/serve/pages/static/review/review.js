@@ -27,6 +27,7 @@ import { TermDetails } from "./term_details.js";
 import { TermList } from "./term_list.js";
 import { TermView } from "./term_view.js";
 import { VocabularySearch } from "./vocabulary_search.js";
+import { t } from "../words.js";
 
 const byId = (id) => document.getElementById(id);
 const routes = new ProjectRoutes(document.body.dataset.project);
@@ -90,7 +91,7 @@ async function start() {
   queue.addEventListener("term", ({ detail: id }) => id === list.current && show(list.term));
   for (const kind of ["rows", "more"]) {
     queue.addEventListener(kind, () => {
-      byId("queue-title").textContent = `Terms (${queue.total.toLocaleString("en")})`;
+      byId("queue-title").textContent = t("terms_counted", { n: queue.total });
       if (list.current === null && queue.total) list.select(0);
     });
   }
@@ -102,7 +103,7 @@ async function start() {
   leave();
   // What could not be read of the table that made this project.
   const notice = recall(`nymlink.notice.${routes.name}`, "");
-  if (notice) byId("problem").replaceChildren(notice, button("Hide", () => byId("problem").replaceChildren(), { class: "plain small" }));
+  if (notice) byId("problem").replaceChildren(notice, button(t("hide"), () => byId("problem").replaceChildren(), { class: "plain small" }));
   forget(`nymlink.notice.${routes.name}`);
   news.watch();
 
@@ -176,16 +177,16 @@ async function start() {
     };
     const plain = { class: "plain" };
     byId("actions").replaceChildren(
-      button("Accept the surest …", () => bulkDialog({ routes, reviewer: me, filters: wanted(), filtered: queue.total, done, show: showAccepted }).catch((error) => say(error.message)), plain),
-      button("Learn …", () => learnDialog({ routes, done }).catch((error) => say(error.message)), plain),
-      button("Assign …", () => assignDialog({ routes, filters: wanted(), total: queue.total, people: people(), done }), plain),
-      button("Add a table …", () => addFileDialog({ routes, reviewer: me, done }), plain),
-      button("Import …", () => importDialog({ routes, reviewer: me, done }), plain),
-      button("Reviewers …", () => reviewersDialog({ routes, summary: news.summary, people: people(), done }), plain),
-      element("a", { href: routes.reportAddress, target: "_blank", rel: "noopener" }, "Report"),
-      button("Export …", () => exportDialog({ routes, formats: news.summary.formats }), plain),
-      button(["Keys ", element("kbd", {}, keys.shown("help"))], help, plain),
-      button(`Reviewer: ${me}`, () => changeReviewer(people()), plain),
+      button(t("b_surest"), () => bulkDialog({ routes, reviewer: me, filters: wanted(), filtered: queue.total, done, show: showAccepted }).catch((error) => say(error.message)), plain),
+      button(t("b_learn"), () => learnDialog({ routes, done }).catch((error) => say(error.message)), plain),
+      button(t("b_assign"), () => assignDialog({ routes, filters: wanted(), total: queue.total, people: people(), done }), plain),
+      button(t("b_add_table"), () => addFileDialog({ routes, reviewer: me, done }), plain),
+      button(t("b_import"), () => importDialog({ routes, reviewer: me, done }), plain),
+      button(t("b_reviewers"), () => reviewersDialog({ routes, summary: news.summary, people: people(), done }), plain),
+      element("a", { href: routes.reportAddress, target: "_blank", rel: "noopener" }, t("report")),
+      button(t("b_export"), () => exportDialog({ routes, formats: news.summary.formats }), plain),
+      button([`${t("keys")} `, element("kbd", {}, keys.shown("help"))], help, plain),
+      button(t("reviewer_is", { name: me }), () => changeReviewer(people()), plain),
     );
   }
 

@@ -3,6 +3,7 @@
 import { element, labelled } from "../elements.js";
 import { openDialog } from "./dialog.js";
 import { recall, remember } from "./stored.js";
+import { t } from "../words.js";
 
 const STORED = "nymlink.reviewer";
 
@@ -18,12 +19,12 @@ export function askReviewer(known, before = "") {
     const form = element(
       "form",
       { method: "dialog" },
-      labelled("Your name", name),
+      labelled(t("your_name"), name),
       element("datalist", { id: "known-reviewers" }, ...known.map((each) => new Option(each))),
-      element("p", { class: "hint" }, "Your decisions are shown to others under this name."),
-      element("p", { class: "row" }, element("button", { type: "submit" }, "Review")),
+      element("p", { class: "hint" }, t("name_hint")),
+      element("p", { class: "row" }, element("button", { type: "submit" }, t("review_button"))),
     );
-    const dialog = openDialog("Who reviews?", form);
+    const dialog = openDialog(t("who_reviews"), form);
     let given = before;
     form.addEventListener("submit", (event) => {
       given = name.value.trim();

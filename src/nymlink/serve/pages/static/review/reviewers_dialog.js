@@ -2,6 +2,7 @@
 
 import { button, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
+import { t } from "../words.js";
 
 // done(message): called after a change.
 export function reviewersDialog({ routes, summary, people, done }) {
@@ -11,20 +12,20 @@ export function reviewersDialog({ routes, summary, people, done }) {
   adjudicator.value = summary.adjudicator;
   const { line, say } = statusLine();
   const dialog = openDialog(
-    "Reviewers",
-    element("label", { class: "check" }, blind, " Blind: reviewers see only their own decisions"),
-    labelled("Adjudicator, who decides disagreements", adjudicator),
+    t("reviewers_title"),
+    element("label", { class: "check" }, blind, ` ${t("blind_label")}`),
+    labelled(t("adjudicator_label"), adjudicator),
     element("datalist", { id: "adjudicators" }, ...people.map((each) => new Option(each))),
-    element("p", { class: "hint" }, "With an adjudicator, a term on which others disagree is open until the adjudicator decides. Without one, the last decision counts. The adjudicator sees all decisions; the filter “disagreements” lists the terms that wait."),
+    element("p", { class: "hint" }, t("reviewers_hint")),
     line,
-    element("p", { class: "row" }, button("Save", run)),
+    element("p", { class: "row" }, button(t("save"), run)),
   );
 
   async function run() {
     try {
       await routes.setReview({ blind: blind.checked, adjudicator: adjudicator.value.trim() });
       dialog.close();
-      done("The way of reviewing is saved.");
+      done(t("reviewing_saved"));
     } catch (error) {
       say(error.message);
     }

@@ -4,11 +4,12 @@ import { Refused } from "../api.js";
 import { button, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
 import { fileSource } from "./file_source.js";
-import { Preview, count } from "./preview.js";
+import { Preview } from "./preview.js";
 import { leftOut } from "./import_dialog.js";
 import { storedReviewer } from "./reviewer.js";
 import { createProject, listProjects, ProjectRoutes } from "./routes.js";
 import { remember } from "./stored.js";
+import { dayOf, t } from "../words.js";
 
 const MOST_TRIES = 100;
 const EXAMPLE = `patient,finding,count
@@ -60,18 +61,18 @@ async function newProject(wanted) {
 async function showProjects() {
   try {
     const found = await listProjects();
-    projects.replaceChildren(found.length ? projectsTable(found) : "There are no projects yet. Drop a table above.");
+    projects.replaceChildren(found.length ? projectsTable(found) : t("no_projects"));
   } catch (error) {
     projects.replaceChildren(error.message);
   }
 }
 
 function projectsTable(found) {
-  const heads = ["Project", "Vocabulary", "Terms", "Decided", "Created", ""].map((head) => element("th", { scope: "col" }, head));
+  const heads = [t("project"), t("vocabulary"), t("terms_heading"), t("head_decided"), t("created"), ""].map((head) => element("th", { scope: "col" }, head));
   return element(
     "table",
     {},
-    element("caption", {}, count(found.length, "project")),
+    element("caption", {}, t("projects", { n: found.length })),
     element("thead", {}, element("tr", {}, ...heads)),
     element("tbody", {}, ...found.map(projectRow)),
   );
@@ -85,10 +86,10 @@ function projectRow(project) {
     {},
     element("td", {}, name),
     element("td", {}, project.index ?? ""),
-    element("td", { class: "number" }, `${project.terms.toLocaleString("en")} in ${count(project.rows, "row")}`),
-    element("td", { class: "number" }, `${project.decided.toLocaleString("en")} (${share(project.rows_decided, project.rows)} of rows)`),
-    element("td", { class: "number" }, new Date(project.created).toLocaleDateString()),
-    element("td", { class: "row" }, button("Rename", () => renameDialog(project), { class: "plain small", "aria-label": `Rename ${project.title}` }), removeButton(project)),
+    element("td", { class: "number" }, t("terms_in_rows", { n: project.terms, rows: t("rows", { n: project.rows }) })),
+    element("td", { class: "number" }, t("share_of_rows", { n: project.decided, share: share(project.rows_decided, project.rows) })),
+    element("td", { class: "number" }, dayOf(project.created)),
+    element("td", { class: "row" }, button(t("rename"), () => renameDialog(project), { class: "plain small", "aria-label": t("rename_one", { title: project.title }) }), removeButton(project)),
   );
 }
 
@@ -96,8 +97,8 @@ function renameDialog({ name, title: before }) {
   const field = element("input", { id: "new-title", maxlength: 200, autocomplete: "off", required: "" });
   field.value = before;
   const { line, say: tell } = statusLine();
-  const form = element("form", {}, labelled("Title", field), line, element("p", { class: "row" }, element("button", { type: "submit" }, "Rename")));
-  const dialog = openDialog("Rename the project", form);
+  const form = element("form", {}, labelled(t("title"), field), line, element("p", { class: "row" }, element("button", { type: "submit" }, t("rename"))));
+  const dialog = openDialog(t("rename_title"), form);
   field.select();
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -106,19 +107,19 @@ function renameDialog({ name, title: before }) {
 }
 
 function removeButton(project) {
-  return button("Delete", () => removeDialog(project), { class: "plain small", "aria-label": `Delete ${project.title || project.name}` });
+  return button(t("delete"), () => removeDialog(project), { class: "plain small", "aria-label": t("delete_one", { title: project.title || project.name }) });
 }
 
 function removeDialog({ name, title: called, decided }) {
   const { line, say: tell } = statusLine();
-  const remove = button("Delete for ever", () => attempt(dialog, tell, () => new ProjectRoutes(name).remove()));
+  const remove = button(t("delete_for_ever"), () => attempt(dialog, tell, () => new ProjectRoutes(name).remove()));
   const dialog = openDialog(
-    "Delete the project",
-    element("p", {}, `Delete “${called || name}”${decided ? ` with ${count(decided, "decided term")}` : ""}? Nobody can bring it back. Export it first to keep its decisions.`),
+    t("delete_title"),
+    element("p", {}, t(decided ? "delete_ask_decided" : "delete_ask", { title: called || name, n: decided })),
     line,
     element("p", { class: "row" }, remove),
   );
-  dialog.querySelector(".close").textContent = "Cancel";
+  dialog.querySelector(".close").textContent = t("cancel");
   dialog.querySelector(".close").focus();
 }
 

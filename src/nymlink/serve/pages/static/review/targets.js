@@ -1,7 +1,8 @@
 // The chosen targets of a term and their relations, before they are accepted.
 
 import { button, choice, element, labelled } from "../elements.js";
-import { RELATION_NAMES, RELATIONS } from "./decisions.js";
+import { relationName, RELATIONS } from "./decisions.js";
+import { t } from "../words.js";
 
 export class Targets {
   #chosen = new Map();
@@ -11,13 +12,13 @@ export class Targets {
     this.changed = changed;
     // The parts of the term, if it has several findings.
     this.parts = [];
-    this.relation = choice(RELATIONS.map((relation) => [relation, RELATION_NAMES[relation]]), "exact", { id: "relation" });
+    this.relation = choice(RELATIONS.map((relation) => [relation, relationName(relation)]), "exact", { id: "relation" });
     this.several = element("input", { type: "checkbox", id: "several" });
-    this.list = element("ul", { class: "chosen-targets", "aria-label": "Chosen targets" });
+    this.list = element("ul", { class: "chosen-targets", "aria-label": t("chosen_targets") });
     this.place = element(
       "div",
       { class: "targets" },
-      element("p", { class: "row" }, labelled("The concept is", this.relation), element("label", { class: "check" }, this.several, " Several targets")),
+      element("p", { class: "row" }, labelled(t("concept_is"), this.relation), element("label", { class: "check" }, this.several, ` ${t("several_targets")}`)),
       this.list,
     );
     // Whether the reviewer chose a relation for this term.
@@ -81,7 +82,7 @@ export class Targets {
   nextRelation() {
     this.touched = true;
     this.relation.value = RELATIONS[(RELATIONS.indexOf(this.relation.value) + 1) % RELATIONS.length];
-    return RELATION_NAMES[this.relation.value];
+    return relationName(this.relation.value);
   }
 
   #draw() {
@@ -90,7 +91,7 @@ export class Targets {
   }
 
   #item(target) {
-    const relation = choice(RELATIONS, target.relation, { "aria-label": `Relation of ${target.name}` });
+    const relation = choice(RELATIONS.map((each) => [each, t(`short_${each}`)]), target.relation, { "aria-label": t("relation_of", { name: target.name }) });
     relation.addEventListener("change", () => {
       target.relation = relation.value;
     });
@@ -99,8 +100,8 @@ export class Targets {
     denied.addEventListener("change", () => {
       target.denied = denied.checked;
     });
-    const absent = element("label", { class: "check" }, denied, " denied");
-    const remove = button("Remove", () => this.toggle({ id: target.concept_id }), { class: "plain", "aria-label": `Remove ${target.name}` });
+    const absent = element("label", { class: "check" }, denied, ` ${t("negated")}`);
+    const remove = button(t("remove"), () => this.toggle({ id: target.concept_id }), { class: "plain", "aria-label": t("remove_one", { name: target.name }) });
     return element("li", {}, element("span", {}, `${target.part ? `${target.part}: ` : ""}${target.name} `), element("span", { class: "id" }, target.concept_id), " ", relation, " ", absent, " ", remove);
   }
 }

@@ -3,12 +3,13 @@
 import { element } from "../elements.js";
 import { percent } from "../why.js";
 import { describeDecision } from "./decisions.js";
+import { number, t } from "../words.js";
 
 const ROW_REMS = 3;
 const SPARE = 6;
 // The sign of a decision, and its text for screen readers.
-const MARKS = { concept: ["✓", "decided"], nil: ["∅", "decided"], flag: ["⚑", "flagged"] };
-const TOGETHER = ["≈", "accepted with others"];
+const MARKS = { concept: ["✓", t("decided")], nil: ["∅", t("decided")], flag: ["⚑", t("flagged")] };
+const TOGETHER = ["≈", t("with_others")];
 
 export class TermList extends EventTarget {
   #box;
@@ -172,7 +173,7 @@ function rowContent(term, reviewer) {
   return [
     sign ? element("span", { class: "mark", role: "img", "aria-label": spoken, title: spoken }, sign) : element("span", { class: "mark" }),
     element("span", { class: "text", dir: "auto", ...(term.language && { lang: term.language }) }, term.text),
-    element("span", { class: "number times" }, term.frequency > 1 ? `× ${term.frequency.toLocaleString("en")}` : ""),
+    element("span", { class: "number times" }, term.frequency > 1 ? `× ${number(term.frequency)}` : ""),
     element("span", { class: decided ? "best decided" : "best" }, decided ? describeDecision(mine) : best(term)),
     element("span", { class: "number sure" }, sure ? percent(term.confidence) : ""),
     said.length
@@ -182,8 +183,8 @@ function rowContent(term, reviewer) {
 }
 
 function best(term) {
-  if (term.state === "waiting") return "not linked yet …";
-  if (term.state === "failed") return "could not be linked";
-  if (term.nil) return "probably no concept";
-  return term.candidates[0]?.name ?? "no concept is similar";
+  if (term.state === "waiting") return t("not_linked_yet");
+  if (term.state === "failed") return t("not_linked");
+  if (term.nil) return t("probably_none");
+  return term.candidates[0]?.name ?? t("none_similar");
 }

@@ -6,13 +6,14 @@ import { Choices, lineOf } from "./choices.js";
 import { describeDecision } from "./decisions.js";
 import { formsOf, partsOf } from "./forms_view.js";
 import { recall, remember } from "./stored.js";
+import { languageName, momentOf, t } from "../words.js";
 
-const ACTIONS = [["accept", "Accept"], ["nil", "No concept"], ["add", "Add concept …"], ["flag", "Flag"], ["clear", "Remove"], ["undo", "Undo"]];
+const ACTIONS = [["accept", "accept"], ["nil", "no_concept_button"], ["add", "add_concept_button"], ["flag", "flag_button"], ["clear", "remove"], ["undo", "undo"]];
 // Below this confidence no candidate is selected, so that a hasty key takes none.
 const UNLIKELY = 0.2;
 // A smaller lead than this counts as a tie.
 const TIE = 0.05;
-export const NONE = { id: null, name: "No concept of the vocabulary" };
+export const NONE = { id: null, name: t("none_line") };
 
 export class TermView {
   // Whether the reviewer selected another candidate than the page.
@@ -29,10 +30,10 @@ export class TermView {
     this.facts = element("p", { class: "why" });
     this.decided = element("div", { class: "decided" });
     this.buttons = element("p", { class: "row actions" });
-    this.choices = new Choices({ id: "candidates", label: "Candidates", index, role: "list", take: (row) => (row.id ? take(row) : run("nil")), moved: () => this.#touch() });
+    this.choices = new Choices({ id: "candidates", label: t("candidates"), index, role: "list", take: (row) => (row.id ? take(row) : run("nil")), moved: () => this.#touch() });
     this.choices.list.classList.add("candidates");
     this.why = element("p", { class: "hint" });
-    this.comment = element("input", { id: "comment", maxlength: 10000, autocomplete: "off", "aria-label": "Comment", placeholder: "comment" });
+    this.comment = element("input", { id: "comment", maxlength: 10000, autocomplete: "off", "aria-label": t("comment"), placeholder: t("comment_hint") });
     this.rows = element("div", {});
     this.forms = element("div", {});
     this.comment.addEventListener("keydown", (event) => {
@@ -91,7 +92,7 @@ export class TermView {
   drawButtons() {
     this.buttons.replaceChildren(
       ...ACTIONS.map(([action, label]) =>
-        button([label, " ", element("kbd", {}, this.keys.shown(action))], () => this.run(action), action === "accept" ? {} : { class: "plain" }),
+        button([t(label), " ", element("kbd", {}, this.keys.shown(action))], () => this.run(action), action === "accept" ? {} : { class: "plain" }),
       ),
     );
     this.drawCandidates();
@@ -102,7 +103,7 @@ export class TermView {
     const other = term?.id !== this.term?.id;
     this.term = term;
     this.details = details;
-    this.title.textContent = term ? term.text : "No term";
+    this.title.textContent = term ? term.text : t("no_term");
     if (term?.language) this.title.setAttribute("lang", term.language);
     else this.title.removeAttribute("lang");
     this.facts.textContent = term ? facts(term, details) : "";
@@ -136,7 +137,10 @@ export class TermView {
   #lines() {
     if (!this.term) return [];
     const present = this.present();
-    const chosen = new Set([...this.targets.ids, ...(present?.targets ?? []).map((target) => target.concept_id)]);
+    // Of reviewers who disagree, all targets are offered.
+    const counting = present ? [[null, present]] : this.#others();
+    const decided = counting.flatMap(([who, { targets }]) => targets.map((target) => ({ ...target, who })));
+    const chosen = new Set([...this.targets.ids, ...decided.map((target) => target.concept_id)]);
     const candidates = this.candidates.map((candidate, place) => ({
       ...lineOf(candidate),
       key: this.keys.shown(`pick${place + 1}`),
@@ -144,9 +148,10 @@ export class TermView {
       chosen: chosen.has(candidate.id),
     }));
     const known = new Set(this.candidates.map(({ id }) => id));
-    const others = (present?.targets ?? []).filter((target) => !known.has(target.concept_id));
-    const decided = others.map(({ concept_id: id, name }) => ({ id, name: name || id, sign: "✓", reason: "decided", chosen: true }));
-    return [...decided, ...candidates, { ...NONE, key: this.keys.shown("nil"), chosen: present?.verdict === "nil", reason: this.term.nil ? "probably" : "" }];
+    const missing = new Map(decided.filter((target) => !known.has(target.concept_id)).map((target) => [target.concept_id, target]));
+    const further = [...missing.values()].map(({ concept_id: id, name, who }) => ({ id, name: name || id, sign: "✓", reason: who ? t("decided_by", { who }) : t("decided"), chosen: true }));
+    const isNone = counting.some(([, { verdict }]) => verdict === "nil");
+    return [...further, ...candidates, { ...NONE, key: this.keys.shown("nil"), chosen: isNone, reason: this.term.nil ? t("probably") : "" }];
   }
 
   // What Accept takes unless the reviewer selects something else: the decision, else the first candidate if it is likely.
@@ -155,29 +160,39 @@ export class TermView {
     const present = this.present();
     if (present?.verdict === "nil") return lines.length - 1;
     if (present?.verdict === "concept") return lines.findIndex((line) => line.id === present.targets[0].concept_id);
-    if (this.term.state === "waiting") return -1;
+    if (this.term.state === "waiting" || this.#isDisputed) return -1;
     if (this.term.nil || !this.candidates.length) return lines.length - 1;
     return this.term.confidence !== null && this.term.confidence < UNLIKELY ? -1 : 0;
   }
 
   #why() {
-    if (!this.term) return "No term is in this list. Choose other filters.";
-    if (this.term.state === "waiting") return "Not linked yet. Candidates will appear here.";
-    if (this.term.state === "failed") return "The term could not be linked. Search the vocabulary.";
-    if (!this.candidates.length) return "No concept is similar.";
-    return this.choices.active < 0 ? "No candidate is likely, so none is selected." : "";
+    if (!this.term) return t("list_empty");
+    if (this.term.state === "waiting") return t("wait_for_candidates");
+    if (this.#isDisputed && this.choices.active < 0) return t("none_agreed");
+    if (this.term.state === "failed") return t("could_not_link");
+    if (!this.candidates.length) return t("none_similar_sentence");
+    return this.choices.active < 0 ? t("none_likely") : "";
   }
 
   mine() {
     return this.term?.decisions?.[this.reviewer()];
   }
 
-  // The decision that counts for the reviewer: the own one, else the last of another reviewer; null for none.
+  // The decision that counts for the reviewer: the own one, else that of the others; null for none, and if they disagree.
   present() {
     const mine = this.mine();
     if (mine && mine.verdict !== "open") return mine;
-    const others = Object.values(this.term?.decisions ?? {}).filter(({ verdict }) => verdict === "concept" || verdict === "nil");
-    return others.sort((one, other) => other.id - one.id)[0] ?? null;
+    const others = this.#others().map(([, decision]) => decision);
+    return others.every((decision) => essence(decision) === essence(others[0])) ? (others[0] ?? null) : null;
+  }
+
+  get #isDisputed() {
+    return !this.present() && this.#others().length > 0;
+  }
+
+  // Names of other reviewers, with their decisions.
+  #others() {
+    return Object.entries(this.term?.decisions ?? {}).filter(([name, { verdict }]) => name !== this.reviewer() && (verdict === "concept" || verdict === "nil"));
   }
 
   // The written comment, which goes with the next decision.
@@ -187,10 +202,10 @@ export class TermView {
   }
 
   #decision(name, decision) {
-    const who = name === this.reviewer() ? "You" : name;
-    const when = new Date(decision.at).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+    const who = name === this.reviewer() ? t("you") : name;
+    const when = momentOf(decision.at, { dateStyle: "short", timeStyle: "short" });
     const comment = decision.comment ? ` — ${decision.comment}` : "";
-    const state = decision.unsaved ? "being saved" : `${decision.origin === "accept" ? "accepted with others, " : ""}${when}`;
+    const state = decision.unsaved ? t("being_saved") : decision.origin === "accept" ? t("with_others_when", { when }) : when;
     return element("li", {}, element("strong", {}, who), `: ${describeDecision(decision)}`, element("span", { class: "why" }, ` (${state})${comment}`));
   }
 }
@@ -218,17 +233,22 @@ class Drafts {
   }
 }
 
+// Equal for decisions that agree.
+function essence({ verdict, targets }) {
+  return [verdict, ...targets.map(({ concept_id: id, relation, denied }) => `${id} ${relation} ${Boolean(denied)}`).sort()].join("\n");
+}
+
 function facts(term, details) {
   const tied = term.margin !== null && term.margin < TIE && term.candidates.length > 1;
   const known = [
-    term.frequency === 1 ? "once" : `${term.frequency.toLocaleString("en")} times`,
-    term.language,
+    t("times", { n: term.frequency }),
+    term.language && languageName(term.language),
     term.type,
-    term.state === "linked" && !term.nil && `confidence ${percent(term.confidence)}`,
-    tied && !term.nil && "nearly tied with candidate 2",
-    term.nil && "probably no concept",
+    term.state === "linked" && !term.nil && t("confidence_small", { percent: percent(term.confidence) }),
+    tied && !term.nil && t("tied"),
+    term.nil && t("probably_none"),
     ...(details?.notes ?? []),
-    (details ?? term).carried && "decision made for an earlier table",
+    (details ?? term).carried && t("carried"),
   ];
   return known.filter(Boolean).join(" · ");
 }
@@ -237,30 +257,30 @@ function occurrences({ rows = [], row_count: total }) {
   if (!rows.length) return "";
   const line = ({ file, number, header, cells }) => {
     const known = cells.flatMap((cell, place) => (cell ? [element("dt", {}, header[place]), element("dd", { dir: "auto" }, cell)] : []));
-    return element("li", {}, `${file}, row ${number}`, element("dl", { class: "cells" }, ...known));
+    return element("li", {}, t("file_row", { file, number: String(number) }), element("dl", { class: "cells" }, ...known));
   };
-  const title = rows.length < total ? `Rows with this term (the first ${rows.length} of ${total.toLocaleString("en")})` : `Rows with this term (${total})`;
+  const title = t(rows.length < total ? "rows_first" : "rows_all", { n: rows.length, total });
   return element("details", {}, element("summary", {}, title), element("ul", {}, ...rows.map(line)));
 }
 
 function history({ history: entries = [] }) {
   if (!entries.length) return "";
   const line = (entry) => {
-    const said = `${new Date(entry.at).toLocaleString()}: ${entry.reviewer}: ${describeDecision(entry)}`;
+    const said = `${momentOf(entry.at)}: ${entry.reviewer}: ${describeDecision(entry)}`;
     const comment = entry.comment ? ` — ${entry.comment}` : "";
-    return element("li", {}, `${said}${comment}${entry.undone ? " (undone)" : ""}${ORIGINS[entry.origin] ?? ""}`);
+    return element("li", {}, `${said}${comment}${entry.undone ? t("undone_mark") : ""}${ORIGINS.includes(entry.origin) ? t(`origin_${entry.origin}`) : ""}`);
   };
-  return element("details", {}, element("summary", {}, `History (${entries.length})`), element("ul", {}, ...entries.map(line)));
+  return element("details", {}, element("summary", {}, t("history", { n: entries.length })), element("ul", {}, ...entries.map(line)));
 }
 
-const ORIGINS = { accept: ", accepted with others", import: ", imported", release: ", changed by a release", form: ", on another form of the term" };
-const CHANGES = { gone: "is no longer in the vocabulary", obsolete: "is obsolete", replaced: "is replaced", renamed: "is renamed", better: "may now have a better candidate" };
+const ORIGINS = ["accept", "import", "release", "form"];
+const CHANGES = ["gone", "obsolete", "replaced", "renamed", "better"];
 
 function releaseChanges({ changed = [] }) {
   if (!changed.length) return "";
   const line = ({ kind, concept_id: id, concept_name: name, now }) => {
     const present = now.map(({ concept_id: other, name: called }) => `${called} (${other})`).join(", ");
-    return element("li", {}, `${name} (${id}) ${CHANGES[kind] ?? kind}${present ? `: ${present}` : ""}`);
+    return element("li", {}, `${name} (${id}) ${CHANGES.includes(kind) ? t(`change_${kind}`) : kind}${present ? `: ${present}` : ""}`);
   };
-  return element("div", { class: "note" }, "Changes since the decision:", element("ul", {}, ...changed.map(line)));
+  return element("div", { class: "note" }, t("changes_since"), element("ul", {}, ...changed.map(line)));
 }

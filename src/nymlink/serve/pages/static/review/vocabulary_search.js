@@ -3,6 +3,7 @@
 import { button, choice, element } from "../elements.js";
 import { conceptOf } from "../why.js";
 import { Choices } from "./choices.js";
+import { languageName, t } from "../words.js";
 
 const SHOWN = 12;
 const PAUSE = 120;
@@ -24,18 +25,18 @@ export class VocabularySearch {
       role: "combobox",
       autocomplete: "off",
       spellcheck: "false",
-      placeholder: "name, part of a name, id or description",
-      "aria-label": "Search the whole vocabulary",
+      placeholder: t("search_hint"),
+      "aria-label": t("search_label"),
       "aria-expanded": "false",
       "aria-controls": "found",
       "aria-autocomplete": "list",
     });
-    this.within = choice([["", "everywhere"], ...parts.map(({ id, name }) => [id, name])], "", { id: "within", "aria-label": "Search in" });
+    this.within = choice([["", t("everywhere")], ...parts.map(({ id, name }) => [id, name])], "", { id: "within", "aria-label": t("search_in") });
     const pick = (concept) => this.#pick(concept);
-    this.found = new Choices({ id: "found", label: "Concepts that match", index, take: pick });
-    this.tree = new Choices({ id: "tree", label: "Tree of concepts", index, take: pick, role: "tree", open: (row) => this.#below(row), moved: () => this.tree.list.focus() });
+    this.found = new Choices({ id: "found", label: t("concepts_that_match"), index, take: pick });
+    this.tree = new Choices({ id: "tree", label: t("tree_of_concepts"), index, take: pick, role: "tree", open: (row) => this.#below(row), moved: () => this.tree.list.focus() });
     this.tree.list.setAttribute("tabindex", 0);
-    this.place = element("div", { class: "search", role: "search" }, this.input, this.within, button("Tree", () => this.showTree(), { class: "plain small" }));
+    this.place = element("div", { class: "search", role: "search" }, this.input, this.within, button(t("tree"), () => this.showTree(), { class: "plain small" }));
     this.lists = element("div", {}, this.found.list, this.tree.list);
     this.input.addEventListener("input", () => this.#searchSoon());
     this.within.addEventListener("change", () => {
@@ -55,7 +56,7 @@ export class VocabularySearch {
 
   // Show the place of a concept in the hierarchy; without one, that of the selected candidate.
   async showTree(concept = this.found.selected ?? this.from()) {
-    if (!this.index) return this.say("The vocabulary of this project is not served.");
+    if (!this.index) return this.say(t("not_served"));
     try {
       const known = concept?.id ? concept : { id: this.within.value || this.within.options[1]?.value };
       const above = await this.#above(known.id);
@@ -86,7 +87,7 @@ export class VocabularySearch {
       const { results } = await this.routes.search({ q: typed, within: this.within.value, limit: SHOWN });
       if (mine !== this.#asked) return;
       this.#show(results, question);
-      this.say(results.length ? "" : `Nothing is like “${typed}”.`);
+      this.say(results.length ? "" : t("nothing_like", { text: typed }));
     } catch (error) {
       if (mine !== this.#asked) return;
       this.#coming = null;
@@ -97,7 +98,7 @@ export class VocabularySearch {
   #show(found, question) {
     this.#shown = question;
     this.#coming = null;
-    const rows = found.map(({ concept_id: id, concept_name: name, matched }) => ({ id, name, reason: matched ? by(matched, name) : "its id" }));
+    const rows = found.map(({ concept_id: id, concept_name: name, matched }) => ({ id, name, reason: matched ? by(matched, name) : t("its_id") }));
     this.tree.show([]);
     this.found.show(rows, rows.length ? 0 : -1);
     this.#noteActive();
@@ -140,7 +141,7 @@ export class VocabularySearch {
     const question = this.#question;
     if (question === this.#shown && this.found.selected) return this.#pick(this.found.selected);
     if (!this.input.value.trim()) return this.leave();
-    if (question !== this.#shown) this.say("Searching … Press Enter again when the results are there.");
+    if (question !== this.#shown) this.say(t("searching"));
     return question === this.#coming ? undefined : this.#search();
   }
 
@@ -183,8 +184,8 @@ export class VocabularySearch {
   #below(row) {
     return [
       " ",
-      button("Search below this concept", () => {
-        if (![...this.within.options].some(({ value }) => value === row.id)) this.within.append(new Option(`below ${row.name}`, row.id));
+      button(t("search_below"), () => {
+        if (![...this.within.options].some(({ value }) => value === row.id)) this.within.append(new Option(t("below", { name: row.name }), row.id));
         this.clear();
         this.within.value = row.id;
         this.input.focus();
@@ -222,8 +223,8 @@ export class VocabularySearch {
 }
 
 function by({ text, lang, source }, name) {
-  const foreign = ["en", "und"].includes(lang) ? "" : ` (${lang})`;
-  if (source === "project") return text === name ? "added to the project" : `added to the project: ${text}`;
-  if (source === "decisions") return `you named it: ${text}`;
+  const foreign = ["en", "und"].includes(lang) ? "" : ` (${languageName(lang)})`;
+  if (source === "project") return text === name ? t("added_to_project") : t("added_to_project_as", { name: text });
+  if (source === "decisions") return t("you_named_it", { name: text });
   return text === name ? "" : `${text}${foreign}`;
 }
