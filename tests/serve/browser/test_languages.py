@@ -15,7 +15,7 @@ WORDS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.large
 @pytest.mark.parametrize("locale", WORDS)
 def test_a_review_in_the_language_of_the_browser(
     locale: str, site: Site, new_context: Callable[..., BrowserContext]
@@ -39,7 +39,7 @@ def test_a_review_in_the_language_of_the_browser(
         assert "undefined" not in text
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_another_language_is_chosen_and_remembered(site: Site, new_context: Callable[..., BrowserContext]) -> None:
     page: Page = new_context(locale="en-GB").new_page()
     page.goto(f"{site.url}/names?text=heart+attack")
