@@ -214,6 +214,18 @@ def compare(
     return [*rows, mean]
 
 
+def tables_of(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Divide the result into tables: rankers by corpus, the mean of each ranker, and all occurrences."""
+    first, mean = next(iter(rows[0])), rows[-1]
+    shown = (first, "mentions", "index", "former", "averaged")
+    labels = [key for key in mean if f"{key}, occurrences" in mean]
+    return {
+        "across": [{key: row[key] for key in shown} for row in rows],
+        "rankers": [{"ranker": label, "mean": mean[label]} for label in labels],
+        "occurrences": [{key: row[key] for key in row if key == first or "occurrences" in key} for row in rows],
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of indexes and questions")
@@ -240,12 +252,8 @@ def main() -> None:
         encoder=Path(arguments.encoder).name,
         seed="0",
     )
-    distinct, occurrences = (
-        [{key: row[key] for key in row if ("occurrences" in key) == every or key == header[0]} for row in rows]
-        for every in (False, True)
-    )
     about["parts"] = {"occurrences": {"counting": "Acc@1 by concept of all occurrences"}}
-    report.save(arguments.json, {"about": about, "across": distinct, "occurrences": occurrences})
+    report.save(arguments.json, {"about": about, **tables_of(rows)})
 
 
 if __name__ == "__main__":
