@@ -160,8 +160,8 @@ def language_option(command: Callable[..., None]) -> Callable[..., None]:
         "--language",
         metavar="CODE",
         help="Language of the mentions, for example en; its rules correct spelling and try other forms and "
-        "paraphrases. If not given, it is recognised by the words of each mention. For a language column of a "
-        "table: --map-column language=NAME.",
+        "paraphrases. auto detects the language of each mention. If not given, only English is recognised. For a "
+        "language column of a table: --map-column language=NAME.",
     )(command)
 
 

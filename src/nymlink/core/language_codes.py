@@ -13,6 +13,9 @@ from nymlink.core.errors import InputError
 UNKNOWN_LANGUAGE: Final = "und"
 """The BCP 47 code for an unknown language."""
 
+AUTOMATIC: Final = "auto"
+"""Stands for the language of each mention, to be detected."""
+
 _CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
@@ -38,14 +41,19 @@ def normalise_language(code: str) -> str | None:
 def language_of(code: str | None) -> str | None:
     """Normalise the code of a language that a user asks for; ``None`` if the language is unknown.
 
+    :data:`AUTOMATIC` stays as it is.
+
     Raises:
         InputError: ``code`` is not a language code.
     """
     if code is None or code == UNKNOWN_LANGUAGE:
         return None
-    language = normalise_language(code)
+    language = AUTOMATIC if code == AUTOMATIC else normalise_language(code)
     if language is None:
-        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none if it is unknown")
+        raise InputError(
+            f"{code!r} is no language code: give one like en or pt-BR, {AUTOMATIC} to detect it, or none if it is "
+            "unknown"
+        )
     return language
 
 

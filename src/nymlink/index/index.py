@@ -22,6 +22,7 @@ from nymlink.index.dense.query_encoder import QueryEncoder
 from nymlink.index.fusion import DENSE, EXACT_MATCH, WEIGHTED, ExactSearch, Fusion, HybridSearch, ScoredHits
 from nymlink.index.hits import Searcher
 from nymlink.index.index_folder import KIND, IndexContents, load_index, save_index
+from nymlink.index.languages import LanguageSearch, deductions_of_entries
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.features import DEFAULT_PRESET
 from nymlink.index.walk import Matches, match, match_with_hits, order_equal_names
@@ -131,6 +132,8 @@ class Index:
         }
         part = Index(replace(self._contents, entries=entries, searches=searches))
         part.restriction = restriction
+        # A part of the index lowers scores as the whole does.
+        part._made[deductions_of_entries] = self.once(deductions_of_entries)
         return part
 
     @classmethod
@@ -252,6 +255,11 @@ class Index:
         """
         self.verify()
         return self._search
+
+    @property
+    def _name_search(self) -> HybridSearch | LanguageSearch:
+        """The search for concepts, in which names in languages with few names count less."""
+        return self.once(LanguageSearch.of) or self.search
 
     def verify(self) -> None:
         """Wait until the files of an opened index are checked.
@@ -389,7 +397,7 @@ class Index:
             surfaces: the Q mentions as written, ``None`` for unknown ones; empty if all are unknown.
         """
         distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
-        found = match(self.search, self.entries, self.owners, list(distinct), k)
+        found = match(self._name_search, self.entries, self.owners, list(distinct), k)
         matches = found.take(np.array([distinct[query] for query in queries], np.int64))
         self._order_equal_names(matches, queries, surfaces)
         return matches
@@ -411,7 +419,7 @@ class Index:
             without: for each query, rows of entries to skip, as if the vocabulary did not have these names; empty
                 to skip nothing.
         """
-        matches, hits = match_with_hits(self.search, self.entries, self.owners, queries, k, without=without)
+        matches, hits = match_with_hits(self._name_search, self.entries, self.owners, queries, k, without=without)
         if not len(without):
             self._order_equal_names(matches, queries, surfaces)
         return matches, hits

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import HybridSearch, ScoredHits
 from nymlink.index.hits import NONE, Rows, Scores
+from nymlink.index.languages import LanguageSearch
 from nymlink.text.normalise import normalise
 from nymlink.text.writing import ALIKE, compact, writing_likeness
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -115,7 +116,7 @@ class Matches:
 
 
 def match(
-    search: HybridSearch, entries: Entries, concept_of_name: Rows, queries: Sequence[str], k: int
+    search: HybridSearch | LanguageSearch, entries: Entries, concept_of_name: Rows, queries: Sequence[str], k: int
 ) -> Matches:
     """Find the k best distinct concepts of each query.
 
@@ -140,7 +141,7 @@ def match(
 
 
 def match_with_hits(
-    search: HybridSearch,
+    search: HybridSearch | LanguageSearch,
     entries: Entries,
     concept_of_name: Rows,
     queries: Sequence[str],
@@ -182,7 +183,7 @@ def _depth(k: int) -> int:
 
 
 def _match(
-    search: HybridSearch,
+    search: HybridSearch | LanguageSearch,
     entries: Entries,
     concept_of_name: Rows,
     queries: Sequence[str],

@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, Final, Self
 
 from nymlink.core.errors import InputError
-from nymlink.core.language_codes import normalise_language
+from nymlink.core.language_codes import AUTOMATIC, normalise_language
 from nymlink.core.problems import CollectedCounts
 from nymlink.corpus.documents import Document, Mention
 from nymlink.encode.model.folder import XL_MINI
@@ -155,7 +155,7 @@ def _fault(mention: Any, text: str) -> str | None:
     if not isinstance(mention.text, str):
         return f"its text is {_describe(mention.text)}, not a string"
     code = mention.language
-    if code is not None and not (isinstance(code, str) and normalise_language(code)):
+    if code is not None and not (isinstance(code, str) and (code == AUTOMATIC or normalise_language(code))):
         return f"its language {_describe(code)} is not a language code: give one like 'en' or 'pt-BR', or none"
     start, end = mention.start, mention.end
     if start is None and end is None:

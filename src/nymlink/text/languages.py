@@ -12,8 +12,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
+from nymlink.core.language_codes import AUTOMATIC, UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.registry import Registry
+from nymlink.text.detection import detect_language
 
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -130,12 +131,14 @@ def recognise_language(text: str, language: str | None = None) -> str | None:
 
     Args:
         text: normalised text.
-        language: code of the language; ``None`` or ``"und"`` if unknown.
+        language: code of the language; ``None`` or ``"und"`` if unknown; ``"auto"`` to detect it.
 
     Returns:
         The code without region (``en`` for ``en-GB``); ``None`` if no language with rules recognises the text.
     """
-    if language is not None and language != UNKNOWN_LANGUAGE:
+    if language == AUTOMATIC and (detected := detect_language(text)) is not None:
+        return detected
+    if language not in (None, AUTOMATIC, UNKNOWN_LANGUAGE):
         return (normalise_language(language) or language.lower()).split("-")[0]
     return next((code for code, own in _rules().items() if own.recognises(text)), None)
 

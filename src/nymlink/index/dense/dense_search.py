@@ -81,7 +81,7 @@ class DenseSearch:
         self._int8_codes = int8_codes
         self._allowed = allowed
         self._among: Rows | None = None if allowed is None else np.flatnonzero(allowed).astype(np.int32)
-        self._last: dict[str, Vectors] = {}
+        self._last: list[dict[str, Vectors]] = [{}]
 
     @classmethod
     def build(
@@ -235,11 +235,11 @@ class DenseSearch:
         The vectors of the last search are kept, because the hits of other searches are scored with the same
         queries right after it.
         """
-        # Read the attribute once, because another thread may search at the same time.
-        vector_of = self._last
+        # Read the item once, because another thread may search at the same time.
+        [vector_of] = self._last
         if any(query not in vector_of for query in queries):
             vector_of = self._encode_distinct(list(dict.fromkeys(queries)))
-            self._last = vector_of
+            self._last[0] = vector_of
         width = self.vectors.shape[1]
         return np.array([vector_of[query] for query in queries], np.float32).reshape(-1, width)
 

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import ConfigDict, Field
 
-from nymlink.core.language_codes import normalise_language
+from nymlink.core.errors import InputError
+from nymlink.core.language_codes import language_of
 from nymlink.corpus.documents import Document, Mention
 from nymlink.linking.cells import split_mention
 from nymlink.linking.judge import Judge
@@ -89,7 +90,7 @@ class LocatedMention(Fields):
     text: str
     start: int | None = Field(None, description="Offset of its first character in `text`, in Unicode code points.")
     end: int | None = Field(None, description="Offset one past its last character.")
-    language: str | None = Field(None, description="Code of its language, such as en.")
+    language: str | None = Field(None, description="Code of its language, such as en; auto detects it.")
 
 
 class LinkRequest(Fields):
@@ -106,7 +107,7 @@ class LinkRequest(Fields):
         "highest confidence first.",
     )
     top_k: int = Field(1, ge=1, description="Most candidates of a mention.")
-    language: str | None = Field(None, description="Default language code of mentions.")
+    language: str | None = Field(None, description="Default language code of mentions; auto detects it for each.")
     composites: Literal["given", "always"] = Field(
         "given", description='"always" splits a mention of several names ("fever, cough and rash") into its parts.'
     )
@@ -204,12 +205,12 @@ def _mention(mention: str | LocatedMention | None, language: str | None) -> Ment
 
 def _language(code: str | None) -> str | None:
     """Normalise a language code."""
-    if code is None:
-        return None
-    language = normalise_language(code)
-    if language is None:
-        raise ProblemError(422, "unknown_language", "language is no language code", "give one like en or pt-BR")
-    return language
+    try:
+        return language_of(code)
+    except InputError:
+        raise ProblemError(
+            422, "unknown_language", "language is no language code", "give one like en or pt-BR, or auto"
+        ) from None
 
 
 def _require_within(what: LinkRequest, limits: Limits) -> None:
