@@ -41,6 +41,9 @@ from recipes.xl_mini.held_out import HPO, held_out_concepts, rows
 LETTERS: Final = "letters"
 """No encoder: search by spelling, character TF-IDF."""
 
+WITHOUT: Final = "without"
+"""Mentions of concepts without a name in the language of the mention."""
+
 MENTIONS: Final = 100
 """Most mentions of the kinds *slips* and *other* in a language."""
 
@@ -78,13 +81,15 @@ def main() -> None:
             right |= {(kind, "all names count alike"): _right(whole, own) for kind, own in asked.items()}
             for (kind, way), of_mentions in right.items():
                 lines[encoder, kind, way][language] = f"{100 * np.mean(of_mentions):.1f}"
+        header = ["encoder", "mentions", "names", *languages[:done]]
         body = [[*key, *(own.get(each, "–") for each in languages[:done])] for key, own in sorted(lines.items())]
-        text = table(["encoder", "mentions", "names", *languages[:done]], body)
+        parts = [[row for row in body if (row[1] == WITHOUT) == wanted] for wanted in (True, False)]
+        text = "\n\n".join(table(header, part) for part in parts)
         print(text, flush=True)
         publish(
             arguments.json,
             text,
-            ["mixed"],
+            ["without", "with"],
             data="HPO, names in nine languages",
             split="concepts held out of training (without); others (slips, other)",
             dictionary="English names, and names in the language of every second concept",
@@ -109,7 +114,7 @@ def mentions(data: Path, index: Index, language: str, held_out: Path, *, choose:
     slips = [(with_slip(name, draw), concept, None) for concept, name in draw.sample(known, min(len(known), 300))]
     others = [(own[1], concept, own[1]) for concept, own in sorted(names.items()) if len(own) > 1]
     return {
-        "without": [(normalise(name), concept, None) for name, concept in lines[0 if choose else 1 :: 2]],
+        WITHOUT: [(normalise(name), concept, None) for name, concept in lines[0 if choose else 1 :: 2]],
         "slips": [(name, *rest) for name, *rest in slips if name and index.entries.find(name) is None][:MENTIONS],
         "other": draw.sample(others, min(len(others), MENTIONS)),
     }

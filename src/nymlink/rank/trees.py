@@ -78,7 +78,8 @@ class Trees:
         """
         total = np.zeros(len(numbers))
         if not self.features.size:
-            return (total + self.values.sum(dtype=np.float64)).astype(np.float32)
+            constant: Numbers = (total + self.values.sum(dtype=np.float64)).astype(np.float32)
+            return constant
         if len(numbers) > _FEW:
             columns = np.ascontiguousarray(numbers.T)
             for features, thresholds, values in zip(

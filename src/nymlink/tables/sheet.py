@@ -247,11 +247,11 @@ def _cells(
     header = [name.strip() for name in header[:_MOST_COLUMNS]]
     fitted = [(number, row[: len(header)]) for number, row in rows]
     sheets = () if is_parquet(path, raw) else sheet_titles(raw)
-    guessed = (f"sheet: {title!r}",) if len(sheets) > 1 and not sheet else ()
+    guessed = [f"sheet: {title!r}"] if len(sheets) > 1 and not sheet else []
     if top > 1 and header_row is None:
-        guessed += (f"header: row {top}",)
+        guessed.append(f"header: row {top}")
     return Sheet(
-        *(str(path), _format(header), "", "", header, fitted, frozenset(), "", guessed, frozenset(nested)),
+        *(str(path), _format(header), "", "", header, fitted, frozenset(), "", tuple(guessed), frozenset(nested)),
         header_row=top,
         sheets=sheets,
         title=title,
