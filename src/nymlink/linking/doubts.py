@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from nymlink.core.language_codes import AUTOMATIC, UNKNOWN_LANGUAGE
 from nymlink.corpus.documents import Mention
-from nymlink.index.fusion import EXACT_MATCH
+from nymlink.encode.model.folder import MINI, NANO
+from nymlink.index.fusion import DENSE, EXACT_MATCH
 from nymlink.index.index import Index
 from nymlink.linking.calibration import is_alike, is_form
 from nymlink.linking.link import Candidate
 from nymlink.linking.queries import LONGEST_ACRONYM, MentionQuery
 from nymlink.text.contradictions import contradiction as find_contradiction
+from nymlink.text.detection import detect_language, language_name
 from nymlink.text.languages import recognise_language, rules_of
 from nymlink.text.normalise import normalise
 
@@ -34,13 +38,56 @@ _SHORT: Final = 4
 _SPECIES: Final = frozenset("hmrp")
 """Letters before a symbol for human, mouse, rat and phosphorylated: "hERG"; but "mTORC1"."""
 
-_TYPES: Final = rules_of("en")
-"""Semantic types are in English, whatever the language of a mention."""
+_ENGLISH: Final = rules_of("en")
 
 _FEW: Final = 4
 _FEW_BESIDE: Final = 16
 """Number of further concepts that an abbreviation may stand for at which the confidence is halved: if the name
 that matched is not itself the abbreviation, and if it is."""
+
+
+_OF_ENCODERS: Final = {MINI: frozenset({"en"}), NANO: frozenset({"en"}), "": frozenset[str]()}
+"""Languages that an encoder knows; "" is an index without one. Other encoders may know any language."""
+
+_ALIKE: Final = 0.8
+"""Likeness in spelling from which a name serves a mention in any language ("Mikrozephalie", Microcephaly)."""
+
+
+class ForeignLanguages:
+    """Finds mentions in languages that neither the names of an index nor its encoder know.
+
+    Args:
+        index: the index.
+    """
+
+    def __init__(self, index: Index) -> None:
+        encoder = index.settings.get("encoder")
+        known = _OF_ENCODERS.get("" if encoder is None else PurePath(str(encoder["name"])).name)
+        spoken = {str(code).split("-")[0] for code in index.vocabulary.counts("lang")}
+        self._known = None if known is None or UNKNOWN_LANGUAGE in spoken else known | spoken
+
+    def language(self, query: MentionQuery, stated: str | None, first: Candidate) -> str | None:
+        """Return the language of a mention in words, if it is foreign; else ``None``.
+
+        Args:
+            query: the query for the mention.
+            stated: code of the language that the caller states; ``None`` to detect it.
+            first: the first candidate.
+        """
+        if self._known is None or max(first.parts.get(EXACT_MATCH, 0), *_spelling(first)) >= _ALIKE:
+            return None
+        code = _detected(query.prepared) if stated in (None, AUTOMATIC, UNKNOWN_LANGUAGE) else stated
+        return None if code is None or code.split("-")[0] in self._known else language_name(code)
+
+
+def _detected(text: str) -> str | None:
+    """Detect the language of a prepared text; ``None`` if it may be English."""
+    return None if all(map(_ENGLISH.is_known, text.split(" "))) else detect_language(text)
+
+
+def _spelling(candidate: Candidate) -> Iterator[float]:
+    """Yield the likenesses in spelling of the name that matched."""
+    yield from (score for part, score in candidate.parts.items() if part not in (EXACT_MATCH, DENSE, "ranked"))
 
 
 class Doubts(NamedTuple):
@@ -135,8 +182,9 @@ def _meanings(index: Index, letters: str) -> set[int]:
 
 def _is_gene(index: Index, first: Candidate) -> bool:
     """Whether a concept is a gene or a protein by its semantic types; true if it has none."""
+    # Semantic types are in English, whatever the language of a mention.
     types = index.vocabulary[first.concept_id].semantic_types
-    return not types or any(map(_TYPES.is_of_gene, types))
+    return not types or any(map(_ENGLISH.is_of_gene, types))
 
 
 def _is_in_small_letters(index: Index, query: MentionQuery, first: Candidate) -> bool:
@@ -153,7 +201,7 @@ def _is_in_small_letters(index: Index, query: MentionQuery, first: Candidate) ->
         return False
     if not name.isupper():
         types = index.vocabulary[first.concept_id].semantic_types
-        return name != name.lower() and any(map(_TYPES.is_of_gene, types))
+        return name != name.lower() and any(map(_ENGLISH.is_of_gene, types))
     return not all(other.text.isupper() for other in index.vocabulary.names(first.concept_id))
 
 
@@ -169,7 +217,7 @@ def _is_written_otherwise(index: Index, query: MentionQuery, first: Candidate) -
         return False
     types = index.vocabulary[first.concept_id].semantic_types
     # Vocabularies of diseases may have all names in capitals.
-    return any(map(_TYPES.is_of_gene, types)) or not all(
+    return any(map(_ENGLISH.is_of_gene, types)) or not all(
         other.text.isupper() for other in index.vocabulary.names(first.concept_id)
     )
 

@@ -245,6 +245,8 @@ class Link:
         drug: strength, unit, form, route and salt that the mention states of a drug; ``None`` for others.
         judged: what a judge decided, or why it did not (:class:`nymlink.linking.judge.Judge`); ``None`` if it was
             not asked.
+        foreign: language of the mention in words, if neither the names of the index nor its encoder know this
+            language; else ``None``.
         former: id of the retired concept that the mention means and the first candidate replaces; else ``None``.
         domain: the vocabulary that the mention is guessed to belong to; ``None`` if the index has a single one, or
             nothing was found, or a re-ranker, a judge or a person put another candidate first.
@@ -276,6 +278,7 @@ class Link:
     judged: str | None = None
     domain: Domain | None = None
     former: str | None = None
+    foreign: str | None = None
 
     def __str__(self) -> str:
         """Write the mention, its meaning, the confidence and the notes on one line."""
@@ -300,6 +303,7 @@ class Link:
             f"contradicts: {first.contradiction}" if first is not None and first.contradiction is not None else "",
             f"abbreviation of {self.meanings} concepts" if self.meanings > 1 else "",
             "an ordinary word" if self.ordinary else "",
+            f"{self.foreign}, which neither the names nor the encoder know" if self.foreign is not None else "",
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             "settled by other names in the document" if self.settled else "",
             f"in place of {self.former}, which is obsolete or not standard" if self.former is not None else "",

@@ -23,7 +23,7 @@ from nymlink.index.index import Index
 from nymlink.linking.calibration import DEPTH, Calibration, Domains, Features, confidence_features, tied_names
 from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
 from nymlink.linking.cells import DENIED
-from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
+from nymlink.linking.doubts import GUESSED, ForeignLanguages, contradicts, doubts_about
 from nymlink.linking.ids import Ids
 from nymlink.linking.link import Candidate, Context, Link
 from nymlink.linking.queries import MentionQuery, queries
@@ -190,6 +190,11 @@ class Pipeline:
             find_id=self.ids.read,
             is_preferred=self._is_preferred,
         )
+
+    @cached_property
+    def foreign(self) -> ForeignLanguages:
+        """Finds mentions in languages that neither names nor encoder know."""
+        return self.index.once(ForeignLanguages)
 
     @cached_property
     def ids(self) -> Ids:
@@ -422,6 +427,9 @@ class Found:
             settled=first is not None,
             context=_DENIED if query.is_denied else None,
             former=self._pipeline.ids.former(own.text, candidates[first or 0].matched),
+            foreign=self._pipeline.foreign.language(
+                query, mention.language or self._pipeline.language, candidates[0]
+            ),
             domain=self._pipeline.domains.guess(self._ranked.matches, place, first or 0, confidence),
         )
 

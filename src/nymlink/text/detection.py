@@ -7,6 +7,7 @@ name is short, and many are the same in several languages, so that the answer ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -35,6 +36,9 @@ SURE: Final = 0.9
 
 _FEWEST: Final = 4
 """Fewest letters of a name in an alphabet whose language is guessed."""
+
+_SCRIPTS: Final = (("ja", re.compile("[\u3041-\u30ff]")), ("ko", re.compile("[\uac00-\ud7a3]")))
+"""Languages that have a script of their own: kana and Hangul."""
 
 NAMES: Final[Mapping[str, str]] = {
     "ar": "Arabic",
@@ -160,6 +164,8 @@ def detect_language(text: str) -> str | None:
         ('de', None)
     """
     prepared = normalise(text)
+    if (code := next((code for code, script in _SCRIPTS if script.search(prepared)), None)) is not None:
+        return code
     letters = sum(map(str.isalpha, prepared))
     if letters < (_FEWEST if prepared.isascii() else 2):
         return None
