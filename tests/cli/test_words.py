@@ -132,10 +132,19 @@ def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:
     assert flags["--format"] == {"annotate", "link", "project export"}
     bulk = {"bulk annotate", "bulk encode", "bulk link"}
     assert flags["--column"] == {*bulk, "link", "project add"}
-    corpora = {"calibrate", "evaluate", "index fit", "link", "rerank evaluate", "rerank fit", "train rank"}
+    corpora = {
+        "adapt",
+        "calibrate",
+        "evaluate",
+        "index fit",
+        "link",
+        "rerank evaluate",
+        "rerank fit",
+        "train rank",
+    }
     assert flags["--map-column"] == {*corpora, *bulk, "project add", "vocab build"}
     assert flags["--input-format"] == {*corpora, *bulk, "annotate", "vocab build"}
     assert flags["-o"] == flags["--output"]
-    as_json = {"check", "evaluate", "index info", "project next", "project reviewers", "vocab diff"}
+    as_json = {"adapt", "check", "evaluate", "index info", "project next", "project reviewers", "vocab diff"}
     assert flags["--json"] == as_json
     assert not {"--columns", "--corpus-column", "--corpus-format", "--lang", "--method"} & set(flags)

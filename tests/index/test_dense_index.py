@@ -114,7 +114,7 @@ def test_searches_of_several_threads_do_not_disturb_each_other(encoder: Encoder,
     class Contended(DenseSearch):
         """Whatever it remembers, another thread has replaced when it looks."""
 
-        _last = property(lambda _: {}, lambda *_: None)  # type: ignore[assignment]
+        _last = property(lambda _: [{}], lambda *_: None)  # type: ignore[assignment]
 
     found = Contended(index.entries, part.encoder, part.vectors).search(QUERIES, 3)
     assert np.array_equal(found.rows, part.search(QUERIES, 3).rows)

@@ -134,7 +134,7 @@ def test_pages_load_nothing_from_elsewhere(client: TestClient, path: str) -> Non
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
-    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", answer.text)
+    assert not re.search(r'<script(?![^>]*\ssrc=| type="application/json")|<style|\son\w+=|\sstyle=', answer.text)
     for place in re.findall(r'(?:src|href)="([^"]*)"', answer.text):
         assert place.startswith(("/", "#", "http://testserver/")), place
         if "/static/" in place:
@@ -162,7 +162,7 @@ def test_a_concept_that_nobody_knows_is_a_page_that_says_so(client: TestClient, 
     answer = client.get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")
-    assert "<h1>" in answer.text
+    assert "<h1" in answer.text
     assert 'href="/names"' in answer.text
     assert "<b>" not in answer.text
 
@@ -171,7 +171,7 @@ def test_a_browser_gets_a_page_at_an_unknown_address_and_a_program_json(client: 
     for path in ("/nowhere", "/table/none", "/projects/none/terms", "/concepts/nobody:1"):
         page = client.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8"), path
-        assert "<h1>" in page.text
+        assert "<h1" in page.text
         assert client.get(path).json()["status"] == 404
 
 

@@ -64,9 +64,10 @@ def adapt_command(
     Names are left out if they lose, the others unless they clearly gain. The result is a new index.
 
     \b
-    nymlink adapt medic-index --corpus train.PubTator.txt --type Disease -o adapted
-    nymlink adapt labs-index --corpus decided.csv --map-column concept_id=loinc -o adapted
+    nymlink adapt mondo-index --corpus train.PubTator.txt --type Disease -o adapted
     nymlink link --index adapted "heart attack"
+
+    A table has a mention and a concept id in each row; --map-column names their columns.
 
     Give 100 mentions or more; 500 to 5,000 are good. Keep other mentions to measure the result (nymlink evaluate).
     """

@@ -349,11 +349,7 @@ class Index:
         return Index(replace(self._contents, ranker=ranker, calibration=None))
 
     def with_uses(self, uses: Mapping[str, Any] | None) -> Index:
-        """Return the index with other counts of uses.
-
-        Args:
-            uses: JSON values, :meth:`nymlink.rank.uses.Uses.to_dict`; ``None`` for none.
-        """
+        """Return the index with other uses: :meth:`nymlink.rank.uses.Uses.to_dict`, or ``None`` for none."""
         return Index(replace(self._contents, uses=uses))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -155,6 +155,14 @@ def adapt(
 
     Raises:
         InputError: too few mentions have a gold id that the index has.
+
+    Example:
+        >>> from nymlink import Corpus, Document, Index, Mention, adapt, read_vocabulary
+        >>> index = Index.build(read_vocabulary("diseases.obo"), encoder=None)
+        >>> said = Mention("coronary", concept_ids=("MONDO:0005068",))
+        >>> letters = Corpus("letters", tuple(Document(str(number), mentions=(said,)) for number in range(100)))
+        >>> [(name.text, name.concept_id) for name in adapt(index, [letters]).names]
+        [('coronary', 'MONDO:0005068')]
     """
     annotated = _annotated(index, corpora, types, language_of(language))
     if len(annotated) < _FEWEST:
