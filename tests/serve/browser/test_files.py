@@ -198,6 +198,7 @@ def test_a_sheet_and_a_header_are_chosen_and_an_export_is_looked_at(site: Site, 
     sheets.select_option("Sheet")
     expect(start.get_by_role("columnheader", name="about")).to_be_visible()
     sheets.select_option("Data")
+    expect(start.get_by_role("columnheader", name="finding")).to_be_visible()
     start.get_by_label("Row of the header").fill("1")
     start.get_by_label("Row of the header").press("Tab")
     expect(start.get_by_role("columnheader", name="Clinic of today")).to_be_visible()
