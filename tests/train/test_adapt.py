@@ -124,3 +124,11 @@ def test_the_command_writes_an_index_and_a_report(index: Index, tmp_path: Path) 
     assert json.loads(twice.stdout)["mentions"] == 120
     inside = CliRunner().invoke(nymlink, [*arguments, str(tmp_path / "index")])
     assert inside.exit_code != 0
+
+
+def test_an_adapted_index_is_adapted_again(index: Index) -> None:
+    half = dict(list(SAID.items())[:5]) | {"cold": "D:91"}
+    once = adapt(index, [corpus(half)]).apply(index)
+    twice = adapt(once, [corpus(SAID)]).apply(once)
+    linker = Linker(twice)
+    assert [linker.link(text).best.concept_id for text in SAID] == list(SAID.values())  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -115,7 +115,8 @@ class Adaptation:
             index.vocabulary if self.uses is None else index.vocabulary.extended(self.source, _tables(self.names))
         )
         built = index.rebuild(vocabulary, progress=progress)
-        built = built.with_uses(None if self.uses is None else self.uses.to_dict())
+        # An index that was adapted before keeps its uses if it learns no others.
+        built = built.with_uses(index.uses if self.uses is None else self.uses.to_dict())
         built = built if self.ranker is None else built.with_ranker(self.ranker)
         return built if self.calibration is None else built.with_calibration(self.calibration)
 
@@ -326,7 +327,7 @@ class _Asked:
         )
 
     def scored(self, scores: Scores) -> _Asked:
-        return _Asked(self.annotated, self.folds, self.parts, self.matches, self.labelled, scores)
+        return replace(self, scores=scores)
 
     def ranked(self, pipeline: Pipeline, own: Ints) -> RankedMatches:
         questions = [self.annotated[place].query.question for place in own]
@@ -367,9 +368,8 @@ def _describe(pipeline: Pipeline, queries: Sequence[MentionQuery]) -> tuple[Matc
     place = {question: number for number, question in enumerate(dict.fromkeys(each.question for each in queries))}
     retrieved, described = zip(*pipeline.ranking.describe(list(place)), strict=True)
     chosen = np.array([place[each.question] for each in queries])
-    return Matches.concatenated([each.matches for each in retrieved]).take(chosen), np.concatenate(described)[
-        chosen
-    ]
+    matches = Matches.concatenated([each.matches for each in retrieved])
+    return matches.take(chosen), np.concatenate(described)[chosen]
 
 
 def _step(name: str, before: _Asked, after: _Asked, taken: bool) -> Step:
