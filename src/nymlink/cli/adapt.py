@@ -7,21 +7,12 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.annotated_corpus import AnnotatedCorpus
-from nymlink.cli.common import (
-    finish,
-    input_format_option,
-    language_option,
-    map_column_option,
-    mapping,
-    offsets_option,
-    reported_problems,
-)
+from nymlink.cli.annotated_corpus import AnnotatedCorpus, corpora_options
+from nymlink.cli.common import finish, mapping, reported_problems
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.language_codes import language_of
 from nymlink.core.store.output_checks import require_directory
 from nymlink.corpus.offsets import OffsetUnit
-from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.index.index import Index
 from nymlink.index.index_folder import KIND
 from nymlink.train.adapt import Adaptation, adapt
@@ -37,11 +28,7 @@ from nymlink.train.adapt import Adaptation, adapt
     type=click.Path(path_type=Path),
     help="Mentions with their concepts, in any format of corpora, such as a table. Repeatable.",
 )
-@click.option("--type", "types", multiple=True, help="Mentions of this type only. Repeatable.")
-@input_format_option("each --corpus", CORPUS_FORMATS.names())
-@map_column_option("concept_id=mondo_id")
-@offsets_option
-@language_option
+@corpora_options
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder of the adapted index."
 )

@@ -101,3 +101,16 @@ def corpus_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         decorated = decorate(decorated)
     return decorated
+
+
+def corpora_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options for reading the corpora of a repeatable ``--corpus``."""
+    for decorate in (
+        language_option,
+        offsets_option,
+        map_column_option("concept_id=mondo_id"),
+        input_format_option("each --corpus", CORPUS_FORMATS.names()),
+        click.option("--type", "types", multiple=True, help="Mentions of this type only. Repeatable."),
+    ):
+        command = decorate(command)
+    return command

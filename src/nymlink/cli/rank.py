@@ -8,22 +8,13 @@ from typing import Final
 
 import click
 
-from nymlink.cli.annotated_corpus import AnnotatedCorpus
-from nymlink.cli.common import (
-    finish,
-    input_format_option,
-    language_option,
-    map_column_option,
-    mapping,
-    offsets_option,
-    reported_problems,
-)
+from nymlink.cli.annotated_corpus import AnnotatedCorpus, corpora_options
+from nymlink.cli.common import finish, mapping, reported_problems
 from nymlink.cli.option_groups import GroupedCommand
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
 from nymlink.core.store.output_checks import require_changeable
 from nymlink.corpus.offsets import OffsetUnit
-from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.index.index import Index
 from nymlink.index.index_folder import store_ranker
 from nymlink.rank.trees import DEEPEST
@@ -48,11 +39,7 @@ _DEFAULTS: Final = BoostingSettings()
     type=click.Path(path_type=Path),
     help="Annotated mentions to learn from, in any format of corpora. Repeatable.",
 )
-@click.option("--type", "types", multiple=True, help="Mentions of this type only. Repeatable.")
-@input_format_option("each --corpus", CORPUS_FORMATS.names())
-@map_column_option("concept_id=mondo_id")
-@offsets_option
-@language_option
+@corpora_options
 @click.option(
     "--merged",
     type=click.Path(path_type=Path),
