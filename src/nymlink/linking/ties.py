@@ -14,6 +14,7 @@ from nymlink.text.normalise import normalise
 from nymlink.text.writing import compact
 
 _RUN: Final = re.compile(r"[^\W_]+")
+_NUMBER: Final = re.compile(r"\d{1,2}")
 
 _SHORTEST: Final = 3
 """Smallest number of letters of another name that is looked for in the text."""
@@ -85,8 +86,7 @@ def _settle(mention: TiedMention, text: _Text, named: Collection[int], index: In
     if len(supported) != 1:
         return None
     [chosen] = supported
-    member = re.compile(rf"{re.escape(own)}\d{{1,2}}")
-    members = {word for word in text.words if member.fullmatch(word)}
+    members = {word for word in text.words if word.startswith(own) and _NUMBER.fullmatch(word, len(own))}
     if not members <= {compact(normalise(name)) for name in others[mention.tied[chosen]]}:
         return None
     return chosen
