@@ -18,14 +18,15 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE, language_of
 from nymlink.core.store.arrays import Ints
 from nymlink.core.terminal import track
 from nymlink.corpus.documents import Corpus, Mention
-from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
+from nymlink.evaluation.calibration_data import LabelledMentions
+from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration, with_unanswerable
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.evaluation.significance import is_gain
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.linking.calibration import Calibration
-from nymlink.linking.pipeline import Evidence, Pipeline
+from nymlink.linking.pipeline import Pipeline
 from nymlink.linking.queries import MentionQuery
 from nymlink.rank.ranker import RankedMatches, Ranker
 from nymlink.rank.uses import Uses
@@ -143,7 +144,7 @@ def adapt(
     1. *Names*: the text of a mention becomes a name of the concept that most mentions with this text mean. Among
        concepts that share a name, this concept comes first (:mod:`nymlink.rank.uses`).
     2. *Order*: trees correct the ranker of the index.
-    3. *Confidences*: the calibration moves towards the links of the mentions.
+    3. *Confidences*: the calibration moves towards the links of the mentions, and of others without an answer.
 
     Cross-validation asks for the mentions of a fifth of the documents, with the names of the others.
 
@@ -188,30 +189,35 @@ def adapt(
         ordered = asked.scored(order.scores)
         steps.append(_step("order", asked, ordered, order.trees is not None))
         asked = ordered
-    refit: CalibrationRefit | None = None
+    trees = order.trees if order is not None else None
     learned_from = f"{len(annotated):,} mentions of {source.file}"
+    changed = ranker.with_trees(trees, learned_from).to_dict() if ranker is not None and trees else None
+    uses = _uses(index, annotated) if learns_names else None
+    names = () if uses is None else _names(index.vocabulary, annotated, uses, source)
+    refit: CalibrationRefit | None = None
     if index.calibration is not None:
-        evidence = asked.evidence()
-        known = np.array([each.query.fallback is None for each in annotated])
+        learned = index.with_names(source, _tables(names)) if names else index
+        learned = learned if uses is None else learned.with_uses(uses.to_dict())
+        learned = learned if changed is None else learned.with_ranker(changed)
+        labelled = with_unanswerable(learned, asked.labelled_mentions())
         refit = refit_calibration(
             Calibration.of(index),
-            evidence.features[known],
-            asked.right(1).astype(bool)[known],
-            evidence.factors[known],
-            asked.folds[known],
-            fitted_to=learned_from,
+            labelled.features,
+            labelled.right,
+            labelled.factors,
+            labelled.groups % FOLDS,
+            fitted_to=f"{learned_from}, and others without an answer",
         )
     taken = None if refit is None or refit.calibration is None else refit.calibration.to_dict()
-    uses = _uses(index, annotated) if learns_names else None
     return Adaptation(
         uses,
-        ranker.with_trees(order.trees, learned_from).to_dict() if ranker and order and order.trees else None,
+        changed,
         taken if taken is not None else index.calibration,
         tuple(steps),
         None if refit is None else (refit.before, refit.after),
         len(annotated),
         source,
-        () if uses is None else _names(index.vocabulary, annotated, uses, source),
+        names,
     )
 
 
@@ -336,19 +342,26 @@ class _Asked:
             return RankedMatches(pipeline.ranking.used_first(questions, matches), None)
         return pipeline.ranking.ranked(questions, matches, self.labelled.described[own], self.scores[own])
 
-    def evidence(self) -> Evidence:
-        """Describe the first concepts for a calibration."""
+    def labelled_mentions(self) -> LabelledMentions:
+        """Describe the first concepts for a calibration. Mentions whose correction is a guess are left out."""
         found = []
         for pipeline, own in self.parts:
             mentions = [self.annotated[place].mention for place in own]
             queries = [self.annotated[place].query for place in own]
             found.append(pipeline.evidence(self.ranked(pipeline, own), queries, mentions))
-        back = np.argsort(np.concatenate([own for _, own in self.parts]))
-        firsts = [first for each in found for first in each.firsts]
-        return Evidence(
-            [firsts[place] for place in back],
-            np.concatenate([each.features for each in found])[back],
-            np.concatenate([each.factors for each in found])[back],
+        # No feature measures the reliability of a guess.
+        known = np.flatnonzero([each.query.fallback is None for each in self.annotated])
+        back = np.argsort(np.concatenate([own for _, own in self.parts]))[known]
+        kept = [self.annotated[place] for place in known.tolist()]
+        return LabelledMentions(
+            mentions=[each.mention for each in kept],
+            asked=[each.query for each in kept],
+            gold=[each.answer for each in kept],
+            features=np.concatenate([each.features for each in found])[back],
+            factors=np.concatenate([each.factors for each in found])[back],
+            right=self.right(1).astype(bool)[known],
+            starts=np.arange(len(kept)),
+            groups=self.folds[known],
         )
 
     def right(self, depth: int) -> npt.NDArray[np.float64]:
