@@ -106,7 +106,7 @@ def main() -> None:
     if not base.exists():
         student(axes).save(base)
     settings = NanoSettings(
-        base=str(base), output=str(folder / "trained"), folder=str(folder), vectors="", max_steps=arguments.steps,
+        base=str(base), output=str(folder / "trained"), folder=str(folder), max_steps=arguments.steps,
         **SETTINGS,
     )  # fmt: skip
     distil(settings, learned, targets)

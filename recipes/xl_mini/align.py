@@ -24,7 +24,7 @@ from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.settings.encoder_trainings import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import mixture
-from recipes.xl_mini.transplant import LONGEST
+from recipes.xl_mini.student import LONGEST
 
 BATCH: Final = 256
 

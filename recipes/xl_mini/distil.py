@@ -1,9 +1,9 @@
 """Distillation: a name in another language learns the vector that a frozen teacher gives its English name.
 
 Reimers & Gurevych, "Making Monolingual Sentence Embeddings Multilingual using Knowledge Distillation" (EMNLP
-2020). Each step has translations of biomedical names and of words, languages drawn by temperature, and English
-names, which keep their own vectors. The loss is ``2 (1 − cos)`` and a share of InfoNCE against the teacher's
-vectors of the batch.
+2020). Each step has translations of biomedical names and of words, languages drawn by temperature, English names,
+which keep their own vectors, and frequent words, whose vectors the teachers of languages give. The loss is
+``2 (1 − cos)`` and a share of InfoNCE against the teachers' vectors of the batch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from nymlink.train.losses.pairwise import InfoNce
 from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
 from nymlink.train.settings.common import EncoderTrainingSettings
 from recipes.xl_mini.data import is_general
-from recipes.xl_mini.transplant import LONGEST
+from recipes.xl_mini.student import LONGEST
+from recipes.xl_mini.teachers import read_words
 
 TEMPERATURE: Final = 0.5
 """Exponent of a language's number of translations in its share of the steps."""
@@ -45,10 +46,11 @@ TEMPERATURE: Final = 0.5
 SETTINGS: Final = {
     # The steps end it.
     "epochs": 1000,
-    "learning_rate": 1e-3,
+    "learning_rate": 2e-3,
+    "layers_learning_rate": 1e-3,
     "weight_decay": 0.0,
     "schedule": "linear",
-    "warm_up": 0.02,
+    "warm_up": 0.05,
     "max_length": LONGEST,
     "checkpoint_minutes": 3.0,
 }
@@ -61,11 +63,11 @@ class DistilSettings(EncoderTrainingSettings):
     """The settings of distillation; ``learning_rate`` is that of the embeddings."""
 
     folder: str = field(metadata=about("folder of translations, English names and teacher vectors", matters=False))
-    vectors: str = field(metadata=about("folder of vectors that the teacher made before", matters=False))
     layers_learning_rate: float = field(default=1e-4, metadata=about("learning rate of the layers"))
-    biomedical: int = field(default=300, metadata=about("translations of biomedical names in a step"))
-    general: int = field(default=120, metadata=about("translations of words in a step"))
-    english: int = field(default=90, metadata=about("English names in a step"))
+    biomedical: int = field(default=460, metadata=about("translations of biomedical names in a step"))
+    general: int = field(default=160, metadata=about("translations of words in a step"))
+    english: int = field(default=220, metadata=about("English names in a step"))
+    words: int = field(default=160, metadata=about("frequent words in a step"))
     contrast: float = field(default=0.3, metadata=about("weight of InfoNCE"))
 
 
@@ -98,20 +100,19 @@ class Lessons:
 
     Args:
         folder: translations and English names.
+        words: frequent words.
         settings: how many of each, and the seed.
 
     Attributes:
-        english: distinct English names; a target is a row of these.
+        english: E distinct English names. A target is a row of these, or E and a row of the words.
     """
 
-    def __init__(self, folder: Path, settings: DistilSettings) -> None:
+    def __init__(self, folder: Path, words: Sequence[str], settings: DistilSettings) -> None:
         pairs = pq.read_table(folder / "translations.parquet")
         english, self._names, languages, tables = (
             pairs[column].to_pylist() for column in ("english", "name", "language", "table")
         )
-        self.english = list(
-            dict.fromkeys([*english, *pq.read_table(folder / "english.parquet")["name"].to_pylist()])
-        )
+        self.english = english_names(folder)
         row_of = {name: row for row, name in enumerate(self.english)}
         self._targets = np.array([row_of[name] for name in english])
         general = np.array([is_general(table) for table in tables])
@@ -120,15 +121,21 @@ class Lessons:
             (size, _by_language(codes, kind))
             for size, kind in ((settings.biomedical, ~general), (settings.general, general))
         ]
+        self._words = words
         self._settings = settings
 
     def batch(self, number: int, epoch: int) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """Draw the names of a step, and the rows of the English names whose vectors they learn."""
+        """Draw the names of a step, and the rows of the vectors that they learn."""
         draw = np.random.default_rng([self._settings.seed, epoch, number])
         rows = [row for size, languages in self._groups for row in _drawn(draw, size, languages)]
         own = draw.integers(len(self.english), size=self._settings.english)
-        names = [*(self._names[row] for row in rows), *(self.english[row] for row in own)]
-        return names, np.concatenate([self._targets[rows], own])
+        words = draw.integers(len(self._words), size=self._settings.words if self._words else 0)
+        names = [
+            *(self._names[row] for row in rows),
+            *(self.english[row] for row in own),
+            *(self._words[row] for row in words),
+        ]
+        return names, np.concatenate([self._targets[rows], own, len(self.english) + words])
 
     def __len__(self) -> int:
         """Steps in which as many translations are drawn as there are."""
@@ -205,22 +212,33 @@ class DistilTask:
         return self._cut, self._encoded
 
 
-def distil(settings: DistilSettings, teacher: str | Path, *, progress: bool = False) -> Mapping[str, Any]:
-    """Distil a teacher, or go on with it; see :func:`~nymlink.train.names.encoder_training.train_encoder`."""
+def distil(settings: DistilSettings, *, progress: bool = False) -> Mapping[str, Any]:
+    """Distil the teachers, or go on with it; see :func:`~nymlink.train.names.encoder_training.train_encoder`."""
     folder = Path(settings.folder)
 
     def open_data(_scratch: Path, _problems: Problems) -> TrainingData[Batch]:
-        lessons = Lessons(folder, settings)
-        vectors = teacher_vectors(teacher, lessons.english, folder, EmbeddingCache(Path(settings.vectors)))
+        lessons = Lessons(folder, read_words(folder), settings)
+        vectors = np.concatenate([np.load(folder / "teacher.npy"), np.load(folder / "words.npy")])
 
         def setup(model: TorchModel, precision: Precision, _processes: Processes) -> TrainingSetup[Batch]:
             task = DistilTask(model, lessons, vectors, settings, precision)
             return TrainingSetup(task, model, optimiser(model, settings))
 
-        files = ("translations.parquet", "english.parquet", "teacher.npy")
+        files = ("translations.parquet", "english.parquet", "teacher.npy", "words.json", "words.npy")
         return TrainingData({name: {"sha256": sha256(folder / name)} for name in files}, setup)
 
     return train_encoder("distil", settings, open_data, progress=progress)
+
+
+def english_names(folder: Path) -> list[str]:
+    """Read the distinct English names: those of translations, and others."""
+    files = (("translations.parquet", "english"), ("english.parquet", "name"))
+    return list(dict.fromkeys(name for file, column in files for name in _column(folder / file, column)))
+
+
+def _column(path: Path, name: str) -> list[str]:
+    values: list[str] = pq.read_table(path, columns=[name])[name].to_pylist()
+    return values
 
 
 def teacher_vectors(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tokenizers import Tokenizer
 
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.settings.common import HeldOutCorpus
@@ -23,14 +24,18 @@ from recipes.xl_mini import (
     figures,
     pictures,
     ship,
-    static,
+    student,
+    teachers,
     tokenizer,
-    transplant,
     xlbel,
 )
 
 MIXED: Final = "nymlink-xl-mini"
 """The folder of the encoder that is shipped: the mean of the distilled and the aligned one."""
+
+STUDENT: Final = "untrained student"
+PIECES_ALONE: Final = "untrained pieces"
+"""The folders of the student before any training, with its layer and without."""
 
 UNTRAINED: Final = "all-MiniLM-L6-v2"
 """The encoder that nymlink-mini was trained from."""
@@ -51,7 +56,8 @@ class Recipe:
     Attributes:
         folder: where everything is kept.
         data: vocabularies/ and multilingual/.
-        base: the encoder it starts from, which is its teacher.
+        base: the teacher of English.
+        e5: multilingual-e5-small.
         steps: of distillation.
         align_steps: of self-alignment.
         seed: of all that is drawn.
@@ -60,6 +66,7 @@ class Recipe:
     folder: Path
     data: Path
     base: str
+    e5: str
     steps: int
     align_steps: int
     seed: int
@@ -77,35 +84,48 @@ def make_data(recipe: Recipe) -> None:
 
 def make_tokenizer(recipe: Recipe) -> None:
     """Learn pieces, and count those of names with the base's tokenizer and the new one."""
-    path = tokenizer.make(recipe.folder, seed=recipe.seed)
+    names = tokenizer.read_names(recipe.folder)
+    words = teachers.write_words(recipe.folder, chain.from_iterable(names.values()))
+    path = tokenizer.make(recipe.folder, words, seed=recipe.seed)
 
     def count() -> list[dict[str, str]]:
-        names = {language: own[:_COUNTED] for language, own in tokenizer.read_names(recipe.folder).items()}
+        own = {language: of_language[:_COUNTED] for language, of_language in names.items()}
         tokenizers = {"base": TorchModel.load(recipe.base).tokenizer, "new": Tokenizer.from_file(str(path))}
-        return tokenizer.report(tokenizers, names)
+        return tokenizer.report(tokenizers, own)
 
     figures.keep(recipe.folder, "tokens", count)
 
 
-def make_transplant(recipe: Recipe) -> None:
-    """Give the base embeddings for the new pieces."""
-    transplant.make(recipe.folder, recipe.base, recipe.folder / "tokenizer.json")
+def make_student(recipe: Recipe) -> None:
+    """Ask all teachers, and make the untrained student, with layer and without."""
+    if not (recipe.folder / PIECES_ALONE).exists():
+        english = distil.english_names(recipe.folder)
+        distil.teacher_vectors(recipe.base, english, recipe.folder, EmbeddingCache(recipe.folder / "vectors"))
+        pieces = Tokenizer.from_file(str(recipe.folder / "tokenizer.json"))
+        asked = teachers.Teachers(recipe.e5, recipe.folder / "languages")
+        vectors = teachers.teach(asked, recipe.folder, english, student.texts_of_pieces(pieces))
+        model = student.student(pieces, vectors)
+        model.save(recipe.folder / STUDENT)
+        student.without_layers(model).save(recipe.folder / PIECES_ALONE)
 
 
 def make_distilled(recipe: Recipe) -> None:
-    """Distil the base into names of other languages."""
+    """Distil the teachers into the student."""
+    _distil(recipe, STUDENT, "distilled")
+
+
+def _distil(recipe: Recipe, base: str, output: str) -> None:
     settings = distil.DistilSettings(
-        base=str(recipe.folder / "transplanted"),
-        output=str(recipe.folder / "distilled"),
+        base=str(recipe.folder / base),
+        output=str(recipe.folder / output),
         folder=str(recipe.folder),
-        vectors=str(recipe.folder / "vectors"),
         seed=recipe.seed,
         max_steps=recipe.steps,
         evaluate_every=250,
         evaluation={name: corpus for name, corpus in recipe.corpora().items() if name.startswith("hpo")},
         **distil.SETTINGS,
     )
-    distil.distil(settings, recipe.base, progress=True)
+    distil.distil(settings, progress=True)
 
 
 def make_aligned(recipe: Recipe) -> None:
@@ -120,14 +140,14 @@ def make_aligned(recipe: Recipe) -> None:
 
 
 def make_variants(recipe: Recipe) -> None:
-    """Distil without layers."""
-    static.make(recipe.folder, recipe.base, steps=recipe.steps, seed=recipe.seed)
+    """Distil without a layer."""
+    _distil(recipe, PIECES_ALONE, "static")
 
 
 def measure(recipe: Recipe) -> None:
     """Ask what there is of the encoders for held-out names, beside the base and character TF-IDF."""
     corpora = recipe.corpora()
-    stages = ("transplanted", "distilled", "aligned", MIXED)
+    stages = (STUDENT, "distilled", "aligned", MIXED)
     made = {name: recipe.folder / name for name in stages} | variants(recipe)
     base = Path(recipe.base).name
     encoders = {UNTRAINED: untrained(), base: recipe.base}
@@ -169,7 +189,7 @@ def measure_xlbel(recipe: Recipe) -> None:
     own.mkdir(exist_ok=True)
     stages = xlbel.train_stages(own, recipe.data, seed=recipe.seed)
     alone: dict[str, str | Path] = {UNTRAINED: untrained(), Path(recipe.base).name: recipe.base}
-    alone |= {"transplanted": recipe.folder / "transplanted", **stages}
+    alone |= {STUDENT: recipe.folder / STUDENT, **stages}
     alone |= {name: place for name, place in variants(recipe).items() if _is_done(place)}
     alone[MIXED] = recipe.folder / MIXED
     rows = [("character TF-IDF", None, "nymlink"), *((name, place, "none") for name, place in alone.items())]
@@ -194,7 +214,7 @@ def measure_speed(recipe: Recipe) -> None:
 
 def draw(recipe: Recipe) -> None:
     """Draw the pictures of the documentation."""
-    stages = ("character TF-IDF", UNTRAINED, "transplanted", "distilled", MIXED, f"{MIXED}, hybrid")
+    stages = ("character TF-IDF", UNTRAINED, STUDENT, "distilled", MIXED, f"{MIXED}, hybrid")
     pictures.draw_stages(result(recipe)["hpo"], stages, pictures.FOLDER / "xl_mini_stages.png")
     pictures.draw_names(
         recipe.data,
@@ -208,7 +228,7 @@ def draw(recipe: Recipe) -> None:
 STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
     "data": make_data,
     "tokenizer": make_tokenizer,
-    "transplant": make_transplant,
+    "student": make_student,
     "distil": make_distilled,
     "align": make_aligned,
     "variants": make_variants,
@@ -253,7 +273,7 @@ def _place(recipe: Recipe, figure: str) -> int:
         base,
         f"{UNTRAINED}, hybrid",
         f"{base}, hybrid",
-        "transplanted",
+        STUDENT,
         *xlbel.STAGES,
     ]
     rows += ["distilled", "aligned", MIXED, f"{MIXED}, hybrid", *variants(recipe)]

@@ -1,35 +1,36 @@
-"""The tokenizer: Unigram pieces over names in all languages (Kudo, ACL 2018)."""
+"""The tokenizer: Unigram pieces over names in all languages (Kudo, ACL 2018), and frequent words as pieces."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow.parquet as pq
-from tokenizers import Regex, Tokenizer
+from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.normalizers import NFKC, Lowercase
 from tokenizers.normalizers import Sequence as Normalizers
-from tokenizers.pre_tokenizers import Metaspace, Split
-from tokenizers.pre_tokenizers import Sequence as PreTokenizers
+from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import UnigramTrainer
 
 from nymlink.core.store.atomic import atomic_file
 
 PIECES: Final = 64_000
+"""Pieces learned from names."""
+
+WORDS: Final = 36_000
+"""Frequent words of the languages that become pieces, too."""
 
 TEMPERATURE: Final = 0.5
 """Exponent of a language's number of names in its share of the sample: 1 as they are, 0 all languages alike."""
 
 SAMPLE: Final = 1_500_000
 """Names that the pieces are learned from at most; those of a small language several times."""
-
-BY_CHARACTER: Final = False
-"""Whether each Han and kana character is a piece of its own."""
 
 SPECIAL: Final = {
     "pad_token": "[PAD]",
@@ -40,18 +41,18 @@ SPECIAL: Final = {
 }
 """Special tokens by role, in the order of their ids."""
 
-_HAN_AND_KANA: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+_WORD_START: Final = "▁"
 _LONGEST: Final = 16
 """Characters of a piece."""
 
 
-def make(folder: Path, *, seed: int) -> Path:
-    """Write ``tokenizer.json``, unless it is there."""
+def make(folder: Path, words: Iterable[str], *, seed: int) -> Path:
+    """Write ``tokenizer.json``, unless it is there: pieces of the names of the folder, and frequent words."""
     path = folder / "tokenizer.json"
     if not path.exists():
         names = read_names(folder)
         size = min(SAMPLE, 2 * sum(map(len, names.values())))
-        tokenizer = train(sample(names, size=size, seed=seed))
+        tokenizer = with_words(train(sample(names, size=size, seed=seed)), words)
         with atomic_file(path) as partial:
             tokenizer.save(str(partial))
     return path
@@ -82,14 +83,11 @@ def sample(
         yield from draw.sample(own, wanted % len(own))
 
 
-def train(names: Iterable[str], *, pieces: int = PIECES, by_character: bool = BY_CHARACTER) -> Tokenizer:
+def train(names: Iterable[str], *, pieces: int = PIECES) -> Tokenizer:
     """Learn pieces from names: NFKC and lower case first, the start of a word marked."""
     tokenizer = Tokenizer(Unigram())
     tokenizer.normalizer = Normalizers([NFKC(), Lowercase()])
-    words = Metaspace()
-    tokenizer.pre_tokenizer = (
-        PreTokenizers([words, Split(Regex(_HAN_AND_KANA), "isolated")]) if by_character else words
-    )
+    tokenizer.pre_tokenizer = Metaspace()
     tokenizer.train_from_iterator(
         names,
         UnigramTrainer(
@@ -106,6 +104,27 @@ def train(names: Iterable[str], *, pieces: int = PIECES, by_character: bool = BY
         special_tokens=[(token, tokenizer.token_to_id(token)) for token in (start, end)],
     )
     return tokenizer
+
+
+def with_words(tokenizer: Tokenizer, words: Iterable[str], *, most: int = WORDS) -> Tokenizer:
+    """Add words as pieces, as probable as the pieces that they had before.
+
+    Args:
+        tokenizer: Unigram pieces.
+        words: prepared words, the most frequent first. Those of a single piece are skipped.
+        most: number of words that become pieces.
+    """
+    layout = json.loads(tokenizer.to_str())
+    known: list[list[Any]] = layout["model"]["vocab"]
+    unknown = layout["model"]["unk_id"]
+    added = dict[str, float]()
+    for word in words:
+        ids = tokenizer.encode(word, add_special_tokens=False).ids
+        if len(ids) > 1 and unknown not in ids and len(added) < most:
+            # A little more than all its pieces together: otherwise they might win.
+            added[f"{_WORD_START}{word}"] = sum(known[piece][1] for piece in ids) + 1e-3
+    known += [[piece, score] for piece, score in added.items()]
+    return Tokenizer.from_str(json.dumps(layout))
 
 
 def report(tokenizers: Mapping[str, Tokenizer], names: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:

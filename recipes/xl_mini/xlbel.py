@@ -1,6 +1,6 @@
 """The stages of the cross-lingual training of Liu et al. (ACL 2021), and what each finds of the queries of XL-BEL.
 
-``en_syn`` and ``all_syn`` learn synonyms from the transplanted encoder; words and their translations follow
+``en_syn`` and ``all_syn`` learn synonyms from the untrained student; words and their translations follow
 (Wiktionary, and MUSE beside it). Neither may be learned by a model that is shipped: these are experiments.
 """
 
@@ -80,7 +80,7 @@ def train_stages(folder: Path, data: Path, *, seed: int) -> dict[str, Path]:
         train_sap(
             SapSettings(
                 pairs=str(pairs),
-                base=str(folder.parent / "transplanted"),
+                base=str(folder.parent / "untrained student"),
                 output=str(output),
                 seed=seed,
                 max_steps=STEPS,
