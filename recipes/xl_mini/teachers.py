@@ -28,7 +28,7 @@ from recipes.xl_mini.data import LANGUAGES
 PREFIX: Final = "query: "
 """What E5 expects before a short text."""
 
-WORDS: Final = 6_000
+WORDS: Final = 3_000
 """Most frequent words of each language."""
 
 FITTED: Final = 40_000
