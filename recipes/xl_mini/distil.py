@@ -53,6 +53,8 @@ SETTINGS: Final = {
     "warm_up": 0.05,
     "max_length": LONGEST,
     "checkpoint_minutes": 3.0,
+    # The graph of a whole step.
+    "graph_tokens": 16_384,
 }
 
 _BLOCK: Final = 20_000

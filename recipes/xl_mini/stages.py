@@ -121,7 +121,7 @@ def _distil(recipe: Recipe, base: str, output: str) -> None:
         folder=str(recipe.folder),
         seed=recipe.seed,
         max_steps=recipe.steps,
-        evaluate_every=250,
+        evaluate_every=500,
         evaluation={name: corpus for name, corpus in recipe.corpora().items() if name.startswith("hpo")},
         **distil.SETTINGS,
     )
