@@ -33,15 +33,25 @@ export class Preview {
   async show(file, how = {}, changed = null) {
     const mine = ++this.asked;
     this.say(t("reading", { name: file.name }));
+    this.#wait(true);
     try {
       const found = await previewFile(file, how);
       if (mine !== this.asked) return;
       this.say("");
+      this.place.ariaBusy = "false";
       const { add, fields } = this.#draw(file, found, how);
       (fields.get(changed)?.[1] ?? add).focus();
     } catch (error) {
-      if (mine === this.asked) this.say(error.status === TOO_LARGE ? t("too_large", { name: file.name, command: "nymlink project add" }) : `${file.name}: ${error.message}`);
+      if (mine !== this.asked) return;
+      this.#wait(false);
+      this.say(error.status === TOO_LARGE ? t("too_large", { name: file.name, command: "nymlink project add" }) : `${file.name}: ${error.message}`);
     }
+  }
+
+  // A change before the next preview would be lost.
+  #wait(on) {
+    this.place.ariaBusy = String(on);
+    for (const field of this.place.querySelectorAll("select, input, button:not(.plain)")) field.disabled = on;
   }
 
   #draw(file, found, how) {
