@@ -82,8 +82,6 @@ def main() -> None:
     parts["xlbel_own_names_out"] = {**parts["xlbel"], "dictionary": own_names_out}
     parts["xlbel_covered"] = {**parts["xlbel"], "data": "XL-BEL v1.0", "counting": "mentions"}
     parts["tables"] = parts["translations"]
-    own = "HPO: English names, and those in the language asked of concepts that are not held out"
-    parts["hpo_with_names"] = {"dictionary": own, "counting": "Acc@1, hybrid"}
     save(arguments.json, {**before, "about": {**told, "parts": parts}, **result(recipe)})
 
 

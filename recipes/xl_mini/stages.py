@@ -42,7 +42,6 @@ UNTRAINED: Final = "all-MiniLM-L6-v2"
 
 _FOUND: Final = "found by "
 _XLBEL: Final = "XL-BEL by "
-_WITH_NAMES: Final = "found with names of others by "
 """How names of kept figures begin."""
 
 _COUNTED: Final = 2_000
@@ -157,17 +156,14 @@ def measure(recipe: Recipe) -> None:
         return evaluate.vectors_alone(Encoder.load(place), corpora)
 
     figures.keep(recipe.folder, f"{_FOUND}character TF-IDF", partial(evaluate.hybrid, None, corpora))
-    given = evaluate.with_own_names(recipe.data, recipe.folder / "held_out", corpora)
-    figures.keep(recipe.folder, f"{_WITH_NAMES}character TF-IDF", partial(evaluate.hybrid, None, given))
     for name, place in encoders.items():
         figures.keep(recipe.folder, f"{_FOUND}{name}", partial(alone, place))
     for name in [one for one in (UNTRAINED, base, MIXED) if one in encoders]:
-        for asked, names in ((_FOUND, corpora), (_WITH_NAMES, given)):
-            figures.keep(
-                recipe.folder,
-                f"{asked}{name}, hybrid",
-                lambda place=encoders[name], names=names: evaluate.hybrid(Encoder.load(place), names),
-            )
+        figures.keep(
+            recipe.folder,
+            f"{_FOUND}{name}, hybrid",
+            lambda place=encoders[name]: evaluate.hybrid(Encoder.load(place), corpora),
+        )
 
 
 def untrained() -> str:
@@ -243,19 +239,18 @@ STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
 def result(recipe: Recipe) -> dict[str, Any]:
     """Collect the figures of all stages that were run."""
     kept = figures.read(recipe.folder)
-    found, asked, given = (
+    found, asked = (
         {
             name.removeprefix(prefix): kept.pop(name)
             for name in sorted(kept, key=lambda name: _place(recipe, name))
             if name.startswith(prefix)
         }
-        for prefix in (_FOUND, _XLBEL, _WITH_NAMES)
+        for prefix in (_FOUND, _XLBEL)
     )
     tables: dict[str, Any] = {
         name: _curve(steps) for name, steps in kept.pop("learning_curves").items() if name == "distilled" and steps
     }
     tables |= {benchmark: evaluate.table(found, benchmark) for benchmark in ("hpo", "icd10")}
-    tables["hpo_with_names"] = evaluate.table(given, "hpo")
     results = list(chain.from_iterable(asked.values()))
     if results:
         tables["xlbel"] = xlbel.table(results, own_names=True)
@@ -277,7 +272,7 @@ def _place(recipe: Recipe, figure: str) -> int:
         *xlbel.STAGES,
     ]
     rows += ["distilled", "aligned", MIXED, f"{MIXED}, hybrid", *variants(recipe)]
-    name = figure.removeprefix(_FOUND).removeprefix(_XLBEL).removeprefix(_WITH_NAMES)
+    name = figure.removeprefix(_FOUND).removeprefix(_XLBEL)
     return rows.index(name) if name in rows else len(rows)
 
 

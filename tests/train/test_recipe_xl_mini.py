@@ -212,10 +212,6 @@ def test_the_whole_recipe_runs_and_is_not_run_again(recipe: Recipe) -> None:
     made = {"base", stages.STUDENT, "distilled", "aligned", "nymlink-xl-mini", "nymlink-xl-mini, hybrid"}
     assert {"character TF-IDF", "all-MiniLM-L6-v2", *made, *stages.variants(recipe)} <= measured
     assert {"stage", "de"} == set(figures["hpo"][0])
-    known = (recipe.folder / "held_out/hpo-names-de.tsv").read_text(encoding="utf-8")
-    assert translated(NAMES[0]) in known
-    assert f"\t{translated(NAMES[1])}\t" not in known
-    assert len(figures["hpo_with_names"]) == 4
     assert [row["language"] for row in figures["translations"]] == ["de"]
     assert [row["step"] for row in figures["distilled"]] == ["0", "6"]
     written = {path: path.stat().st_mtime_ns for path in recipe.folder.rglob("*.safetensors")}
