@@ -31,7 +31,7 @@ def as_float32(values: HalfVectors | Vectors) -> Vectors:
     """
     if values.dtype == np.float32:
         return cast(Vectors, values)
-    # Signed integers are converted with copies of the sign. So one shift moves all fields, and a mask clears copies.
+    # Signed integers are converted with copies of the sign. So one shift moves all fields; the mask clears copies.
     bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
     bits <<= np.int32(13)
     bits &= np.int32(-0x70002000)
