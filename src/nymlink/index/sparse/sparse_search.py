@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeVar
@@ -41,7 +42,7 @@ _BUDGET: Final = 12_000_000
 _ALWAYS_SEARCHED: Final = 1000
 """A feature that at most so many entries have is never too common for the search, in vocabularies of any size."""
 
-_MARGIN: Final = (32, 2048)
+_MARGIN: Final = (64, 2048)
 """Smallest and largest number of entries fetched beyond k.
 
 Features that were left out of the search can move such entries into the first k.
@@ -57,6 +58,9 @@ _BLOCK: Final = (16, 128)
 
 With larger blocks, threads wait less for each other.
 """
+
+_REMEMBERED: Final = 16
+"""Number of blocks of queries whose vectors are remembered."""
 
 
 class SparseSearch:
@@ -95,6 +99,8 @@ class SparseSearch:
         self._lists = lists
         self._common = max(self.settings.search_share * len(entries), _ALWAYS_SEARCHED)
         self._margin = int(np.clip(len(entries) // _MARGIN_SHARE, *_MARGIN))
+        # The hits of other searches are scored with the same queries right after a search.
+        self._vectors = lru_cache(_REMEMBERED)(self._transform)
 
     @classmethod
     def build(
@@ -144,7 +150,7 @@ class SparseSearch:
         )
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
-        vectors = self._vectors(queries)
+        vectors = self._vectors(tuple(queries))
         # Look up each feature once for all queries. Ascending order is faster.
         distinct, features = np.unique(vectors.places, return_inverse=True)
         hashes = self.weights.hashes[distinct]
@@ -190,11 +196,11 @@ class SparseSearch:
     def _score(self, queries: Sequence[str], rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
         query_numbers, places = np.nonzero(rows != NONE)
-        cosines = self._cosines(self._vectors(queries), query_numbers, rows[query_numbers, places])
+        cosines = self._cosines(self._vectors(tuple(queries)), query_numbers, rows[query_numbers, places])
         scores[query_numbers, places] = cosines
         return scores
 
-    def _vectors(self, queries: Sequence[str]) -> SparseVectors:
+    def _transform(self, queries: tuple[str, ...]) -> SparseVectors:
         """Compute the unit vectors, of length F, of Q queries.
 
         A query that is a name gets the searched order of words.
