@@ -123,11 +123,9 @@ class HybridSearch:
         """Find the k best entries of each query by total score, with the scores of each part."""
         collected = self.collect(queries, k)
         hits, order = best_places(collected.rows, weighted_sum(collected.values, self.weights), k)
-        missing = ((0, 0), (0, k - order.shape[1]))
-        parts = {
-            name: np.pad(np.take_along_axis(scores, order, 1), missing)
-            for name, scores in collected.scores.items()
-        }
+        parts = {name: np.zeros(hits.rows.shape, np.float32) for name in collected.scores}
+        for name, scores in collected.scores.items():
+            parts[name][:, : order.shape[1]] = np.take_along_axis(scores, order, 1)
         return ScoredHits(hits, parts)
 
     def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
