@@ -195,10 +195,10 @@ class FeatureLists:
             begin = self.starts[rows[start:end]]
             lengths = self.starts[rows[start:end] + 1] - begin
             ends = np.cumsum(lengths)
-            places = self.places[np.repeat(begin - ends + lengths, lengths) + np.arange(ends[-1])]
+            places = self.places.take(np.repeat(begin - ends + lengths, lengths) + np.arange(ends[-1]))
             own = vectors.places[first:last]
             weight_of[own] = weights[first:last]
-            values = weight_of[places]
+            values = weight_of.take(places)
             weight_of[own] = 0
             if sublinear:
                 values *= _sublinear_shares(places, ends - lengths)
