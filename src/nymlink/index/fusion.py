@@ -22,7 +22,7 @@ from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.core.json_files import member
 from nymlink.core.store.arrays import Bools
 from nymlink.index.entries.entries import Entries
-from nymlink.index.hits import NONE, Hits, NameSearcher, Rows, Scores, Searcher, best
+from nymlink.index.hits import NONE, Hits, NameSearcher, Rows, Scores, Searcher, best, best_places
 
 
 class ExactSearch:
@@ -122,15 +122,19 @@ class HybridSearch:
     def search(self, queries: Sequence[str], k: int) -> ScoredHits:
         """Find the k best entries of each query by total score, with the scores of each part."""
         collected = self.collect(queries, k)
-        hits = best(collected.rows, weighted_sum(collected.values, self.weights), k)
-        parts = {name: look_up(collected.rows, scores, hits.rows)[0] for name, scores in collected.scores.items()}
+        hits, order = best_places(collected.rows, weighted_sum(collected.values, self.weights), k)
+        parts = {name: np.zeros(hits.rows.shape, np.float32) for name in collected.scores}
+        for name, scores in collected.scores.items():
+            parts[name][:, : order.shape[1]] = np.take_along_axis(scores, order, 1)
         return ScoredHits(hits, parts)
 
     def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
         """Find the k best entries of each part, and score all of them with every part."""
         hits_of_part = self._search_parts(queries, k)
-        rows = distinct_rows([hits.rows for hits in hits_of_part.values()])
-        scores = {name: self._scores(name, queries, rows, hits) for name, hits in hits_of_part.items()}
+        rows, found = united(list(hits_of_part.values()))
+        scores = {
+            name: self._scores(name, queries, rows, *own) for name, own in zip(hits_of_part, found, strict=True)
+        }
         if EXACT_MATCH in scores:
             equal = scores[EXACT_MATCH] == 1
             # An equal name scores 1 in all searches, even if a search has rounded its score down.
@@ -150,9 +154,8 @@ class HybridSearch:
             waiting = [pool.submit(copy_context().run, search) for search in searches]
             return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
 
-    def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
-        """Score rows with one part. Scores are computed only for rows that are not among the hits of this part."""
-        scores, known = look_up(hits.rows, hits.scores, rows)
+    def _scores(self, name: str, queries: Sequence[str], rows: Rows, scores: Scores, known: Bools) -> Scores:
+        """Score rows with one part. Scores are computed only for rows that are not known from its hits."""
         unknown = np.where(known, np.int32(NONE), rows)
         wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
         if wanted:
@@ -195,6 +198,35 @@ def distinct_rows(parts: Sequence[Rows]) -> Rows:
     rows = np.sort(np.concatenate(parts, axis=1), axis=1)
     rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
     return rows
+
+
+def united(hits: Sequence[Hits]) -> tuple[Rows, list[tuple[Scores, Bools]]]:
+    """Unite the rows that searches found for each query, like :func:`distinct_rows`, with their scores.
+
+    Returns:
+        int32 (Q, m): the rows; for each search, float32 (Q, m): its scores, 0 for rows that it did not find, and
+        bool (Q, m): whether it found the row.
+    """
+    # Leave out columns without any hit: the search for equal names has at most one hit.
+    widths = [int((each.rows != NONE).any(axis=0).sum()) for each in hits]
+    given = np.concatenate([each.rows[:, :width] for each, width in zip(hits, widths, strict=True)], axis=1)
+    order = np.argsort(given, axis=1, kind="stable")
+    rows = np.take_along_axis(given, order, 1)
+    new = np.ones(rows.shape, bool)
+    new[:, 1:] = rows[:, 1:] != rows[:, :-1]
+    first = np.maximum.accumulate(np.where(new, np.arange(rows.shape[1]), 0), axis=1)
+    place = np.empty_like(order)
+    np.put_along_axis(place, order, first, 1)
+    rows[~new] = NONE
+    found, start = [], 0
+    for each, width in zip(hits, widths, strict=True):
+        scores, known = np.zeros(rows.shape, np.float32), np.zeros(rows.shape, bool)
+        own = place[:, start : start + width]
+        np.put_along_axis(scores, own, each.scores[:, :width], 1)
+        np.put_along_axis(known, own, True, 1)
+        found.append((scores, known & (rows != NONE)))
+        start += width
+    return rows, found
 
 
 def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArray[np.bool_]]:

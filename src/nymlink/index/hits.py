@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.store.arrays import Bools
+from nymlink.core.store.arrays import Bools, Ints
 
 Rows = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
@@ -72,6 +72,17 @@ class NameSearcher(Searcher, Protocol):
 def best(rows: Rows, scores: Scores, k: int) -> Hits:
     """Select the k best of the given entries of each query, in the order of :meth:`Searcher.search`.
 
+    Args:
+        rows: int32 (Q, m): entry rows, :data:`NONE` allowed.
+        scores: float32 (Q, m): their scores.
+        k: number of hits per query.
+    """
+    return best_places(rows, scores, k)[0]
+
+
+def best_places(rows: Rows, scores: Scores, k: int) -> tuple[Hits, Ints]:
+    """Select the k best entries like :func:`best`, and tell their places: int64 (Q, at most k).
+
     Scores are compared to six decimals, so that rounding errors do not decide the order of ties.
 
     Args:
@@ -84,10 +95,10 @@ def best(rows: Rows, scores: Scores, k: int) -> Hits:
     order = np.lexsort((rows, -keys), axis=-1)[:, :k]
     chosen, values = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
     hits = Hits(chosen, np.where(chosen == NONE, np.float32(0), values))
-    if hits.rows.shape[1] == k:
-        return hits
-    missing = ((0, 0), (0, k - hits.rows.shape[1]))
-    return Hits(np.pad(hits.rows, missing, constant_values=NONE), np.pad(hits.scores, missing))
+    if hits.rows.shape[1] < k:
+        missing = ((0, 0), (0, k - hits.rows.shape[1]))
+        hits = Hits(np.pad(hits.rows, missing, constant_values=NONE), np.pad(hits.scores, missing))
+    return hits, order
 
 
 def best_of(query_numbers: npt.NDArray[np.int64], rows: Rows, scores: Scores, *, queries: int, k: int) -> Hits:

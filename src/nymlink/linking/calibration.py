@@ -50,7 +50,7 @@ _CLEAR: Final = 0.1
 _IMPOSSIBLE: Final = 0.0005
 """Probability that counts as 0. One minus this probability counts as 1."""
 
-_ENDS: Final = ("al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
+_ENDS: Final = frozenset({"al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y"})
 
 _SIMILAR: Final = 0.6
 _STEM: Final = 4
@@ -171,7 +171,9 @@ def is_form(word: str, other: str) -> bool:
     """Whether one of two words is a form of the other: "deaf" and "deafness", but not "hammer" and "hammertoe"."""
     shorter, longer = sorted((word, other), key=len)
     stems = (shorter, shorter[:-1]) if shorter.endswith(("a", "e", "y")) else (shorter,)
-    return len(shorter) >= _STEM and any(longer == f"{stem}{end}" for stem in stems for end in _ENDS)
+    return len(shorter) >= _STEM and any(
+        longer.startswith(stem) and longer[len(stem) :] in _ENDS for stem in stems
+    )
 
 
 Confidences = npt.NDArray[np.float64]

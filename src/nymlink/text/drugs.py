@@ -13,6 +13,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
+from nymlink.core.computing import remember
 from nymlink.text.languages import Reading
 from nymlink.text.word_tables import read_kinds
 
@@ -145,6 +146,7 @@ def _pattern(kind: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
 
 
+@remember(1 << 12)
 def _may_be_drug(text: str) -> bool:
     if _LABORATORY.search(text):
         return False

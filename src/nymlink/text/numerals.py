@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from nymlink.core.computing import remember
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.text.word_tables import read_rows, split_cell
 
@@ -45,7 +46,7 @@ def numerals(text: str, *, language: str | None = None) -> Counter[str]:
     for place, word in enumerate(words):
         if len(word) == 1 and (word in elided or (place == 0 and word == "a" and len(words) > 1)):
             continue
-        counts.update(_read(word, table))
+        counts.update(_read(word, language))
     return counts
 
 
@@ -65,8 +66,13 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
     return +left
 
 
-def _read(word: str, table: _Words) -> set[str]:
+@remember(1 << 15)
+def _read(word: str, language: str | None) -> frozenset[str]:
     """Find the numerals and single letters of a word."""
+    return frozenset(_values(word, _words(language)))
+
+
+def _values(word: str, table: _Words) -> set[str]:
     numbers, letters, _ = table
     if word in numbers:
         return {numbers[word]}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.index.dense import exact as module
-from nymlink.index.dense.exact import _GRAPH, LARGEST_LEFT, Int8Codes, is_exact, product
+from nymlink.index.dense.exact import _GRAPH, LARGEST_LEFT, Int8Codes, Multiplier, is_exact
 
 
 def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:
@@ -24,9 +24,10 @@ def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:
 
 
 @contextmanager
-def small_blocks(*, entries: int = 64, share: int = 1, few: int = 16) -> Iterator[None]:
+def small_blocks(*, entries: int = 64, packed: int = 24, share: int = 1, few: int = 16) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ENTRIES", entries)
+        patch.setattr(module, "_PACKED", packed)
         patch.setattr(module, "_AT_ONCE", 24)
         patch.setattr(module, "_SHARE", share)
         patch.setattr(module, "_FEW_QUERIES", few)
@@ -198,7 +199,7 @@ def test_products_of_integers_are_exact(shape: tuple[int, int, int], largest: bo
         (draw.choice(end, size) if largest else draw.integers(end[0], end[1] + 1, size)).astype(np.int8)
         for end, size in zip(ends, ((queries, width), (width, entries)), strict=True)
     )
-    found = product(left, right)
+    found = Multiplier(right)(left)
     assert found.dtype == np.int32
     assert found.tolist() == (left.astype(int) @ right.astype(int)).tolist()
 
@@ -209,10 +210,7 @@ def test_the_graph_is_what_it_is_said_to_be() -> None:
     graph = helper.make_graph(
         [helper.make_node("MatMulInteger", ["a", "b", "zero"], ["c"])],
         "product",
-        [
-            helper.make_tensor_value_info("a", of.UINT8, ["q", "d"]),
-            helper.make_tensor_value_info("b", of.INT8, ["d", "e"]),
-        ],
+        [helper.make_tensor_value_info("a", of.UINT8, ["q", "d"])],
         [helper.make_tensor_value_info("c", of.INT32, ["q", "e"])],
         [helper.make_tensor("zero", of.UINT8, [], [LARGEST_LEFT + 1])],
     )

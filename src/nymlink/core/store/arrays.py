@@ -31,11 +31,10 @@ def as_float32(values: HalfVectors | Vectors) -> Vectors:
     """
     if values.dtype == np.float32:
         return cast(Vectors, values)
-    bits = np.ascontiguousarray(values).view(np.uint16).astype(np.uint32)
-    signs = (bits & np.uint32(0x8000)) << np.uint32(16)
-    bits &= np.uint32(0x7FFF)
-    bits <<= np.uint32(13)
-    bits |= signs
+    # Signed integers are converted with copies of the sign. So one shift moves all fields; the mask clears copies.
+    bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
+    bits <<= np.int32(13)
+    bits &= np.int32(-0x70002000)
     converted = bits.view(np.float32)
     converted *= np.float32(2.0**112)
     return converted

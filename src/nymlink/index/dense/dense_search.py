@@ -225,7 +225,7 @@ class DenseSearch:
             for first in range(start, end, _SCORED):
                 block = slice(first, min(first + _SCORED, end))
                 # Do not use a matrix product: its rounding depends on the number of rows.
-                scores[block] = np.einsum("rd,d->r", as_float32(self.vectors[rows[block]]), vector)
+                scores[block] = np.einsum("rd,d->r", as_float32(self.vectors.take(rows[block], axis=0)), vector)
         # Rounding to float16 may make a vector a little longer than 1.
         return np.minimum(scores, 1, out=scores)
 

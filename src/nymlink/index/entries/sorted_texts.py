@@ -224,7 +224,11 @@ class CompactForms:
 
     def find_form(self, form: str) -> tuple[int, ...]:
         """Find the entries with a compact form."""
-        start, end = np.searchsorted(self.hashes, np.uint64(_hash(form)) + np.arange(2, dtype=np.uint64)).tolist()
+        wanted, hashes = _hash(form), self.hashes.data
+        # For a single hash, this is faster than a search by NumPy.
+        end = start = bisect_left(hashes, wanted)
+        while end < len(hashes) and hashes[end] == wanted:
+            end += 1
         return tuple(dict.fromkeys(self.rows[start:end].tolist()))
 
     def save(self, directory: Path) -> None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
+from nymlink.core.computing import remember
 from nymlink.core.store.arrays import Ints, map_array, mix, save_array
 from nymlink.index.entries.sorted_texts import SortedTexts
 from nymlink.index.hits import Rows, Scores
@@ -25,6 +26,9 @@ from nymlink.text.spelling import is_slip
 
 _AT_ONCE: Final = 1 << 18
 """Number of texts split into words at a time."""
+
+_REMEMBERED: Final = 1 << 15
+"""Number of words whose rows and corrections are remembered."""
 
 _BYTES: Final = 4
 """Most bytes of a character in UTF-8."""
@@ -39,11 +43,13 @@ class Words:
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
         self._texts = texts
+        self._find = remember(_REMEMBERED)(lambda word: self._sorted.find(word))
+        self.correction = remember(_REMEMBERED)(self._correction)
 
     def __contains__(self, word: str) -> bool:
-        return self._sorted.find(word) is not None
+        return self._find(word) is not None
 
-    def correction(self, word: str) -> str | None:
+    def _correction(self, word: str) -> str | None:
         """Find the word that was meant by a misspelt word.
 
         The two words must differ by one slip (:func:`~nymlink.text.spelling.is_slip`).

@@ -245,7 +245,7 @@ DEFAULT_PRESET: Final = "nymlink"
 PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
     {
         # Chosen on the development sets of NCBI and BC5CDR: see docs/howto/evaluation.md.
-        "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), romanised=True, search_share=0.15)},
+        "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), romanised=True, search_share=0.05)},
         # Sung et al. 2020 (BioSyn), section 3.2.
         "biosyn": {"sparse": SparseSettings(chars=(1, 2))},
         # Le & Nguyen 2023, section 3.1: two searches with merged lists, here by the mean of their scores.

@@ -223,6 +223,16 @@ class Postings:
         """Text of each posting: int32 (P)."""
         return _texts(self.postings).view(np.int32)
 
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How often the text of each posting has the feature: int64 (P)."""
+        return (self.postings >> np.uint32(_REPEAT_SHIFT)).astype(np.int64) + 1
+
+    @property
+    def occurrences(self) -> npt.NDArray[np.int64]:
+        """Number of occurrences of features in each text: int64 (T)."""
+        return np.bincount(self.texts, self.counts, minlength=self.size).astype(np.int64)
+
     def term_frequencies(self, *, sublinear: bool) -> npt.NDArray[np.float64]:
         """Compute the term frequency of each posting: float64 (P). It is n, or 1 + ln n if sublinear."""
         return _term_frequencies(self.postings, np.float64, sublinear=sublinear)

@@ -9,13 +9,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.environment import compute_threads
@@ -24,9 +24,9 @@ from nymlink.core.store.foreign_folders import read_json_file
 from nymlink.core.terminal import track
 from nymlink.index.entries.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
-from nymlink.index.sparse.features import TEXT_BITS, Hashes, SparseSettings
+from nymlink.index.sparse.features import SparseSettings
 from nymlink.index.sparse.postings import BestRows, Postings, chunks, find, sample_features
-from nymlink.index.sparse.tfidf import SparseVectors, TfIdf
+from nymlink.index.sparse.tfidf import FeatureLists, SparseVectors, TfIdf
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ _BUDGET: Final = 12_000_000
 _ALWAYS_SEARCHED: Final = 1000
 """A feature that at most so many entries have is never too common for the search, in vocabularies of any size."""
 
-_MARGIN: Final = (32, 2048)
+_MARGIN: Final = (64, 2048)
 """Smallest and largest number of entries fetched beyond k.
 
 Features that were left out of the search can move such entries into the first k.
@@ -53,27 +53,28 @@ _MARGIN_SHARE: Final = 4096
 similar.
 """
 
-_LOWER_BITS: Final = np.uint64(48)
-"""Number of bits of a pair below its uppermost sixteen bits."""
-
 _BLOCK: Final = (16, 128)
 """Smallest and largest number of queries in a block for a thread.
 
 With larger blocks, threads wait less for each other.
 """
 
+_REMEMBERED: Final = 16
+"""Number of blocks of queries whose vectors are remembered."""
+
 
 class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
 
-    An inverted index finds entries by the rarer features of a query. The entries found are then scored by all
-    features, which are computed from their texts.
+    An inverted index finds entries by the rarer features of a query. All features then score the entries that were
+    found.
 
     Args:
         entries: E entries.
         weights: TF-IDF weights that were fitted on the entries.
         shards: the postings of consecutive ranges of entries.
         scales: float32 (E): one over the length of the vector of each entry; 0 for an entry without features.
+        lists: the features of each entry.
 
     Raises:
         ValueError: the arguments do not fit each other.
@@ -85,16 +86,21 @@ class SparseSearch:
         weights: TfIdf,
         shards: Sequence[Postings],
         scales: npt.NDArray[np.float32],
+        lists: FeatureLists,
     ) -> None:
-        if scales.dtype != np.float32 or not len(entries) == len(scales) == sum(shard.size for shard in shards):
+        sizes = (len(scales), len(lists.starts) - 1, sum(shard.size for shard in shards))
+        if scales.dtype != np.float32 or set(sizes) != {len(entries)}:
             raise ValueError("the shards do not fit the entries")
         self.settings = weights.settings
         self.weights = weights
         self._entries = entries
         self._shards = tuple(shards)
         self._scales = scales
+        self._lists = lists
         self._common = max(self.settings.search_share * len(entries), _ALWAYS_SEARCHED)
         self._margin = int(np.clip(len(entries) // _MARGIN_SHARE, *_MARGIN))
+        # The hits of other searches are scored with the same queries right after a search.
+        self._vectors = lru_cache(_REMEMBERED)(self._transform)
 
     @classmethod
     def build(
@@ -112,7 +118,8 @@ class SparseSearch:
         built = _build_shards(entries, settings, progress=progress)
         shards = list(built) if directory is None else _SavedShards.of(built, directory)
         weights = TfIdf.fit(shards, settings)
-        search = cls(entries, weights, list(shards), _scales(shards, weights))
+        lists = FeatureLists.of(shards, weights.hashes, directory=directory)
+        search = cls(entries, weights, list(shards), _scales(shards, weights), lists)
         if directory is not None:
             search._save_weights(directory)
         return search
@@ -121,11 +128,12 @@ class SparseSearch:
         """Make a search over other entries, far fewer, with the same weights, so that scores are comparable."""
         shards = list(_build_shards(entries, self.settings, progress=False))
         weights = self.weights.with_features_of(shards)
-        return SparseSearch(entries, weights, shards, _scales(shards, weights))
+        lists = FeatureLists.of(shards, weights.hashes)
+        return SparseSearch(entries, weights, shards, _scales(shards, weights), lists)
 
     def restricted(self, allowed: Bools) -> SparseSearch:
         """Search some entries only, given as bool (E), with the same weights and postings."""
-        return SparseSearch(self._entries, self.weights, self._shards, self._scales * allowed)
+        return SparseSearch(self._entries, self.weights, self._shards, self._scales * allowed, self._lists)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """Find the k entries of highest cosine with each query.
@@ -142,7 +150,7 @@ class SparseSearch:
         )
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
-        vectors = self._vectors(queries)
+        vectors = self._vectors(tuple(queries))
         # Look up each feature once for all queries. Ascending order is faster.
         distinct, features = np.unique(vectors.places, return_inverse=True)
         hashes = self.weights.hashes[distinct]
@@ -188,11 +196,11 @@ class SparseSearch:
     def _score(self, queries: Sequence[str], rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
         query_numbers, places = np.nonzero(rows != NONE)
-        cosines = self._cosines(self._vectors(queries), query_numbers, rows[query_numbers, places])
+        cosines = self._cosines(self._vectors(tuple(queries)), query_numbers, rows[query_numbers, places])
         scores[query_numbers, places] = cosines
         return scores
 
-    def _vectors(self, queries: Sequence[str]) -> SparseVectors:
+    def _transform(self, queries: tuple[str, ...]) -> SparseVectors:
         """Compute the unit vectors, of length F, of Q queries.
 
         A query that is a name gets the searched order of words.
@@ -202,39 +210,19 @@ class SparseSearch:
     def _cosines(self, vectors: SparseVectors, query_numbers: npt.NDArray[np.int64], rows: Rows) -> Scores:
         """Compute the cosine of each entry with its query: float32 (n).
 
-        The texts of the entries are inverted like those of a shard, but a salt that depends on the query is added
-        to every feature. So a text shares features only with its own query, and one product serves all queries.
-
         Args:
             vectors: the unit vectors of Q queries.
-            query_numbers: int (n): the query of each entry.
+            query_numbers: int (n), ascending: the query of each entry.
             rows: int32 (n): the entries.
         """
-        salted = self.weights.hashes[vectors.places] << np.uint64(TEXT_BITS)
-        salted += _salts(np.repeat(np.arange(len(vectors)), np.diff(vectors.starts)))
-        order = np.argsort(salted)
-        salted = salted[order]
-        frequencies = self.weights.frequencies[vectors.places]
-        weights = (vectors.values * self.weights.idf(frequencies))[order].astype(np.float64)
-        # Most features of a text are not in its query. For most of them, the uppermost sixteen bits already show
-        # this.
-        wanted = np.zeros(1 << 16, bool)
-        wanted[salted >> _LOWER_BITS] = True
-        salted >>= np.uint64(TEXT_BITS)
-        products = np.zeros(len(rows))
-        texts = self._entries.texts.take(pa.array(rows))
-        for start, end in chunks(pc.binary_length(texts).to_numpy()):
-            pairs = self.settings.features(texts[start:end].to_pylist())
-            pairs += _salts(query_numbers[start:end])[pairs & np.uint64((1 << TEXT_BITS) - 1)]
-            postings = Postings.of(pairs[wanted[pairs >> _LOWER_BITS]], end - start)
-            places = find(salted, postings.features)
-            key_weights = np.where(places >= 0, weights[places], 0) if len(weights) else np.zeros(len(places))
-            products[start:end] = postings.sums(key_weights, sublinear=self.settings.sublinear)
-        return (products * self._scales[rows]).astype(np.float32)
+        weights = (vectors.values * self.weights.idf(self.weights.frequencies[vectors.places])).astype(np.float64)
+        sums = self._lists.sums(vectors, weights, query_numbers, rows, sublinear=self.settings.sublinear)
+        return (sums * self._scales[rows]).astype(np.float32)
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
         _SavedShards.of(self._shards, directory)
+        self._lists.save(directory)
         self._save_weights(directory)
 
     def _save_weights(self, directory: Path) -> None:
@@ -249,7 +237,7 @@ class SparseSearch:
         """Names of the saved files."""
         arrays = [f"{name}.npy" for name in ("hashes", "frequencies", "scales", "sizes")]
         shards = [f"{number}/{file}" for number in range(len(self._shards)) for file in Postings.FILES]
-        return ["settings.json", *arrays, *shards]
+        return ["settings.json", *arrays, *FeatureLists.FILES, *shards]
 
     @classmethod
     def load(cls, directory: Path, entries: Entries) -> SparseSearch:
@@ -266,7 +254,7 @@ class SparseSearch:
         if sizes.dtype != np.int64 or sizes.ndim != 1:
             raise ValueError(f"the sizes of its shards are {sizes.dtype} {sizes.shape}")
         shards = list(_SavedShards(directory, sizes.tolist()))
-        return cls(entries, weights, shards, map_array(directory, "scales"))
+        return cls(entries, weights, shards, map_array(directory, "scales"), FeatureLists.load(directory))
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,11 +306,6 @@ def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float3
         norms = shard.norms(idf, sublinear=weights.settings.sublinear)
         scales.append(np.divide(1, norms, out=np.zeros(shard.size), where=norms > 0).astype(np.float32))
     return np.concatenate(scales)
-
-
-def _salts(query_numbers: npt.NDArray[np.int64]) -> Hashes:
-    """Hash numbers of queries to salts. With salts, the features of different queries almost surely differ."""
-    return query_numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) << np.uint64(TEXT_BITS)
 
 
 def _map_blocks(function: Callable[[slice], T], count: int) -> list[T]:

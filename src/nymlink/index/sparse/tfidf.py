@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.store.arrays import map_array, save_array, save_blocks
+from nymlink.index.hits import Rows
 from nymlink.index.sparse.features import Hashes, SparseSettings
 from nymlink.index.sparse.postings import Postings, chunks, find
 
@@ -113,6 +118,131 @@ class TfIdf:
         kept = kept[np.lexsort((columns[kept], texts[kept]))]
         starts = np.append(0, np.cumsum(np.bincount(texts[kept], minlength=postings.size)))
         return SparseVectors(starts, columns[kept].astype(np.int32), unit[kept], width=len(self.hashes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureLists:
+    """The features of E texts, listed by text.
+
+    Attributes:
+        starts: int64 (E + 1): text i has the features ``places[starts[i]:starts[i + 1]]``.
+        places: int32 (n): the place of each feature among the hashes of the weights, ascending within a text. A
+            feature that occurs several times is there as often.
+
+    Raises:
+        ValueError: the arrays do not fit each other.
+    """
+
+    FILES: ClassVar = ("text_starts.npy", "text_features.npy")
+
+    starts: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        if self.starts.dtype != np.int64 or self.places.dtype != np.int32:
+            raise ValueError("the features of texts are of another type")
+        if (
+            self.starts[0] != 0
+            or self.starts[-1] != len(self.places)
+            or np.any(self.starts[1:] < self.starts[:-1])
+        ):
+            raise ValueError("the features of texts do not follow one another")
+
+    @classmethod
+    def of(cls, postings: Iterable[Postings], hashes: Hashes, *, directory: Path | None = None) -> FeatureLists:
+        """List the features of the texts of postings.
+
+        Args:
+            postings: the postings of one range of texts after the other, read several times.
+            hashes: uint64 (F), ascending: all features.
+            directory: a directory for the files of :meth:`save`, if not everything shall be in memory.
+        """
+        starts = np.append(0, np.cumsum(np.concatenate([part.occurrences for part in postings])))
+        blocks = (_by_text(part, hashes) for part in postings)
+        if directory is None:
+            return cls(starts, np.concatenate([np.zeros(0, np.int32), *blocks]))
+        save_array(directory, "text_starts", starts)
+        save_blocks(directory, "text_features", blocks, dtype=np.int32, shape=(int(starts[-1]),))
+        return cls.load(directory)
+
+    def sums(
+        self,
+        vectors: SparseVectors,
+        weights: npt.NDArray[np.float64],
+        query_numbers: npt.NDArray[np.int64],
+        rows: Rows,
+        *,
+        sublinear: bool,
+    ) -> npt.NDArray[np.float64]:
+        """For each pair of a query and a text, add up the query's weights times the term frequencies in the text.
+
+        Args:
+            vectors: the vectors of Q queries.
+            weights: float64: the weight of each value of these vectors.
+            query_numbers: int64 (n), ascending: the query of each pair.
+            rows: int32 (n): the text of each pair.
+            sublinear: take 1 + ln n instead of n for the term frequency.
+
+        Returns:
+            float64 (n).
+        """
+        sums = np.zeros(len(rows))
+        weight_of = np.zeros(vectors.width)
+        bounds = np.searchsorted(query_numbers, np.arange(len(vectors) + 1)).tolist()
+        for (start, end), (first, last) in zip(pairwise(bounds), pairwise(vectors.starts.tolist()), strict=True):
+            if start == end or first == last:
+                continue
+            begin = self.starts[rows[start:end]]
+            lengths = self.starts[rows[start:end] + 1] - begin
+            ends = np.cumsum(lengths)
+            places = self.places.take(np.repeat(begin - ends + lengths, lengths) + np.arange(ends[-1]))
+            own = vectors.places[first:last]
+            weight_of[own] = weights[first:last]
+            values = weight_of.take(places)
+            weight_of[own] = 0
+            if sublinear:
+                values *= _sublinear_shares(places, ends - lengths)
+            # A text without features has the sum 0, and reduceat cannot add up nothing.
+            listed = np.flatnonzero(lengths)
+            sums[start + listed] = np.add.reduceat(values, (ends - lengths)[listed])
+        return sums
+
+    def save(self, directory: Path) -> None:
+        """Write the lists into a directory."""
+        save_array(directory, "text_starts", self.starts)
+        save_array(directory, "text_features", self.places)
+
+    @classmethod
+    def load(cls, directory: Path) -> FeatureLists:
+        """Map the lists of a directory into memory.
+
+        Raises:
+            OSError: a file is missing.
+            ValueError: the files do not fit each other.
+        """
+        return cls(map_array(directory, "text_starts"), map_array(directory, "text_features", scattered=True))
+
+
+def _by_text(postings: Postings, hashes: Hashes) -> npt.NDArray[np.int32]:
+    """List the features of texts by text, then by place: int32, repeated features as often as they occur."""
+    places = np.repeat(find(hashes, postings.features).astype(np.uint64), postings.lengths)
+    # One sort of whole numbers is faster than sorting by two keys.
+    pairs = np.repeat(postings.texts.astype(np.uint64) << np.uint64(32) | places, postings.counts)
+    pairs.sort()
+    return pairs.astype(np.uint32).view(np.int32)
+
+
+def _sublinear_shares(places: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Divide 1 + ln n among the n occurrences of each feature of a text.
+
+    Args:
+        places: int32 (n): the features of texts, equal ones of a text side by side.
+        starts: int64: the first feature of each text.
+    """
+    new = np.append(True, places[1:] != places[:-1])[: len(places)]
+    new[starts[starts < len(places)]] = True
+    counts = np.diff(np.flatnonzero(new), append=len(places))
+    return np.repeat((1 + np.log(counts)) / counts, counts)
 
 
 def invert(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:

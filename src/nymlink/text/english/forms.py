@@ -31,6 +31,9 @@ _FORMS_TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
 _SHORTEST: Final = 4
 """Number of letters of the shortest word that has other forms. "als" is too short to be a plural."""
 
+_REMEMBERED: Final = 1 << 15
+"""Number of words whose forms are remembered."""
+
 _MOST_WORDS: Final = 8
 """Number of words of the longest text with other forms; a longer text is a description with too many forms."""
 
@@ -87,6 +90,7 @@ def _rules() -> _Rules:
     )
 
 
+@lru_cache(_REMEMBERED)
 def _american(word: str) -> str:
     if len(word) >= _SHORTEST:
         for british, american in _rules().american:
@@ -94,13 +98,13 @@ def _american(word: str) -> str:
     return word
 
 
-def _other_number(word: str) -> Iterator[str]:
-    """Yield the plurals of a singular, or the singulars of a plural."""
+@lru_cache(_REMEMBERED)
+def _other_number(word: str) -> tuple[str, ...]:
+    """List the plurals of a singular, or the singulars of a plural."""
     if len(word) < _SHORTEST:
-        return
+        return ()
     end, others = next((end, others) for end, others in _rules().numbers if word.endswith(end))
-    for other in others:
-        yield word.removesuffix(end) + other
+    return tuple([word.removesuffix(end) + other for other in others])
 
 
 _SIBILANT: Final = ("xes", "shes", "ches", "sses", "uses", "ses")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from nymlink.core.computing import remember
 from nymlink.text.english.composite import split_composite
 from nymlink.text.english.forms import american, forms
 from nymlink.text.english.paraphrases import paraphrases
@@ -53,12 +54,7 @@ class EnglishRules(LanguageRules):
 
     def is_known(self, word: str) -> bool:
         """Whether a word, or another form of it, is listed, or it has the ending of a drug name."""
-        spelt = (word, *forms(word))
-        return (
-            word.endswith(drug_endings())
-            or not common_words().isdisjoint(spelt)
-            or not known_words().isdisjoint(spelt)
-        )
+        return _is_known(word)
 
     def is_product(self, word: str) -> bool:
         return not product_words().isdisjoint((word, *forms(word)))
@@ -72,6 +68,14 @@ class EnglishRules(LanguageRules):
     def is_clinical(self, word: str) -> bool:
         # The list also has abbreviations that are ordinary words: "was", "all".
         return word in clinical_words() and word not in stop_words()
+
+
+@remember(1 << 15)
+def _is_known(word: str) -> bool:
+    if word in common_words() or word in known_words() or word.endswith(drug_endings()):
+        return True
+    spelt = tuple(forms(word))
+    return not common_words().isdisjoint(spelt) or not known_words().isdisjoint(spelt)
 
 
 RULES: Final = EnglishRules()

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from nymlink.core.computing import remember
 from nymlink.text.word_tables import read_kinds, read_rows
 
 _STOP_WORDS_TABLE: Final = Path(__file__).parent / "data" / "stop_words.tsv"
@@ -176,6 +177,7 @@ def without_accents(word: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char))
 
 
+@remember(1 << 15)
 def _is_foreign(word: str) -> bool:
     if _SYMBOL.fullmatch(word):
         return False
