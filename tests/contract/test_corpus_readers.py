@@ -316,7 +316,7 @@ def test_a_truncated_file_is_an_error(name: str, tmp_path: Path) -> None:
 def test_documents_come_before_the_whole_is_read(name: str, tmp_path: Path) -> None:
     if not SAMPLES[name].streams:
         pytest.skip("all lines of a file are needed for its documents")
-    text, gold = make(name, 10_000)
+    text, gold = make(name, 2_000)
     content = gzip.compress(text.encode())
     documents = read_documents(write(tmp_path, name, content[: len(content) // 2]))
     first = next(documents)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -121,28 +121,41 @@ class _Trigrams:
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def _searches() -> dict[str, Searcher]:
-    exact = ExactSearch(ENTRIES)
-    searches: dict[str, Searcher] = {"exact": exact}
-    for kind in ("exact", *(KINDS if find_spec("faiss") else ())):
-        searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), kind=kind)
+def _with_codes() -> Searcher:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(int8_codes, "_ENTRIES", 64)
-        searches["dense codes"] = _WithCodes(DenseSearch.build(ENTRIES, _Trigrams()))
-    for preset, settings in PRESETS.items():
-        parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}
-        searches |= {f"{preset} {name}": part for name, part in parts.items()}
-        parts["exact"] = exact
-        searches[f"{preset} hybrid"] = _OnlyHits(HybridSearch(parts, dict.fromkeys(parts, 1.0)))
-    return searches
+        return _WithCodes(DenseSearch.build(ENTRIES, _Trigrams()))
 
 
-SEARCHES = _searches()
+def _hybrid(preset: str) -> Searcher:
+    parts = {part: search_of(f"{preset} {part}") for part in PRESETS[preset]} | {"exact": search_of("exact")}
+    return _OnlyHits(HybridSearch(parts, dict.fromkeys(parts, 1.0)))
 
 
-@pytest.fixture(params=list(SEARCHES))
+BUILDERS: dict[str, Callable[[], Searcher]] = {
+    "exact": partial(ExactSearch, ENTRIES),
+    **{
+        f"dense {kind}": partial(DenseSearch.build, ENTRIES, _Trigrams(), kind=kind)
+        for kind in ("exact", *(KINDS if find_spec("faiss") else ()))
+    },
+    "dense codes": _with_codes,
+    **{
+        f"{preset} {part}": partial(SparseSearch.build, ENTRIES, own)
+        for preset, settings in PRESETS.items()
+        for part, own in settings.items()
+    },
+    **{f"{preset} hybrid": partial(_hybrid, preset) for preset in PRESETS},
+}
+
+
+@cache
+def search_of(name: str) -> Searcher:
+    return BUILDERS[name]()
+
+
+@pytest.fixture(params=BUILDERS)
 def search(request: pytest.FixtureRequest) -> Searcher:
-    return SEARCHES[request.param]
+    return search_of(request.param)
 
 
 def assert_promised(hits: Hits, queries: int, k: int) -> None:
@@ -233,9 +246,9 @@ def test_no_entry_has_no_score(search: Searcher) -> None:
 
 
 @pytest.mark.parametrize("share", [0.004, 0.1, 0.9])
-@pytest.mark.parametrize("name", [name for name, each in SEARCHES.items() if hasattr(each, "restricted")])
+@pytest.mark.parametrize("name", [name for name in BUILDERS if name != "exact" and not name.endswith("hybrid")])
 def test_a_restricted_search_finds_the_best_of_what_is_allowed(name: str, share: float) -> None:
-    search = SEARCHES[name]
+    search = search_of(name)
     allowed = np.random.default_rng(3).random(len(ENTRIES)) < share
     allowed[7] = True
     queries = [*ENTRIES.texts[:40:5].to_pylist(), "no such name", ""]

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -136,16 +136,16 @@ def test_large_requests_leave_room_for_small_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    "make_body",
     [
-        pytest.param({"mentions": [1] * 1_000_000}, id="mentions that are none"),
-        pytest.param({"mentions": [{}] * 500_000}, id="mentions without text"),
-        pytest.param({f"f{number}": 0 for number in range(500_000)}, id="unknown fields"),
-        pytest.param({"mentions": [{f"f{number}": 0 for number in range(500_000)}]}, id="unknown fields of one"),
+        pytest.param(lambda: {"mentions": [1] * 1_000_000}, id="mentions that are none"),
+        pytest.param(lambda: {"mentions": [{}] * 500_000}, id="mentions without text"),
+        pytest.param(lambda: {f"f{number}": 0 for number in range(100_000)}, id="unknown fields"),
+        pytest.param(lambda: {"mentions": [{f"f{number}": 0 for number in range(100_000)}]}, id="of a mention"),
     ],
 )
-def test_a_million_faults_are_refused_at_the_first(client: TestClient, body: Any) -> None:
-    answer = client.post("/link", json=body)
+def test_a_million_faults_are_refused_at_the_first(client: TestClient, make_body: Callable[[], Any]) -> None:
+    answer = client.post("/link", json=make_body())
     assert answer.status_code == 422
     assert len(answer.content) < 2000
 

@@ -9,7 +9,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from threading import Thread
+from threading import Condition, Thread
 from typing import Any
 
 from nymlink.sources.source import PublishedSource
@@ -149,15 +149,47 @@ def chunked(*, ends: bool) -> Trouble:
     return trouble
 
 
-def stalls(seconds: float) -> Trouble:
-    """Send half and then nothing for a while."""
+class Clock:
+    """A clock that each look at it puts forward by two seconds."""
+
+    sleep = staticmethod(time.sleep)
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._looked = Condition()
+
+    def monotonic(self) -> float:
+        with self._looked:
+            self._now += 2
+            self._looked.notify_all()
+            return self._now
+
+    def send_in_turns(self, pieces: int) -> Trouble:
+        """Send a piece each time that the client looks at this clock."""
+
+        def trouble(handler: Handler) -> None:
+            status, body = handler.answer()
+            handler.head(status, len(body))
+            step = -(-len(body) // pieces)
+            for start in range(0, len(body), step):
+                before = self._now
+                handler.wfile.write(body[start : start + step])
+                handler.wfile.flush()
+                with self._looked:
+                    self._looked.wait_for(lambda before=before: self._now > before, 10)  # type: ignore[misc]
+
+        return trouble
+
+
+def stalls() -> Trouble:
+    """Send half and then nothing until the client leaves."""
 
     def trouble(handler: Handler) -> None:
         status, body = handler.answer()
         handler.head(status, len(body))
         handler.wfile.write(body[: len(body) // 2])
         handler.wfile.flush()
-        time.sleep(seconds)
+        handler.rfile.read(1)
 
     return trouble
 

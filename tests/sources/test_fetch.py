@@ -25,7 +25,7 @@ from nymlink.core.problems import Problems
 from nymlink.sources.downloader import RetryPolicy, Stamp
 from nymlink.sources.fetch import Fetched, FetchOptions, fetch
 from nymlink.sources.source import SIZES
-from tests.sources.site import Handler, Site, Trouble, answers, breaks_after, chunked, claims, drips, stalls
+from tests.sources.site import Clock, Handler, Site, Trouble, answers, breaks_after, chunked, claims, drips, stalls
 
 OBO = "format-version: 1.2\n\n" + "".join(f"[Term]\nid: X:{n}\nname: name {n}\n\n" for n in range(100))
 LONG = OBO + OBO[OBO.index("[Term]") :] * 100
@@ -102,7 +102,7 @@ def test_what_has_come_is_kept_for_the_next_run(site: Site, options: FetchOption
 
 def test_a_killed_download_is_gone_on_with(site: Site, options: FetchOptions) -> None:
     source = site.source("/x.obo", LONG)
-    site.troubles["/x.obo"].append(drips(20, 0.1))
+    site.troubles["/x.obo"].append(stalls())
     process = subprocess.Popen([sys.executable, "-c", FETCH, source.url, str(options.folder)])
     part = Path(str(options.folder), "x", "x.obo.part")
     while not part.exists() or part.stat().st_size < 20_000:
@@ -184,12 +184,17 @@ def test_passing_faults_are_tried_again_and_lasting_ones_are_not(site: Site, opt
     assert len(site.asked["/gone.obo"]) == 1
 
 
-def test_a_slow_server_is_waited_for_and_a_silent_one_asked_again(site: Site, options: FetchOptions) -> None:
-    options = replace(options, retries=RetryPolicy(timeout=0.5, tries=2, pause=0))
-    site.troubles["/slow.obo"].append(drips(8, 0.1))
+def test_a_slow_server_is_waited_for(site: Site, options: FetchOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("nymlink.sources.downloader.time", clock)
+    site.troubles["/slow.obo"].append(clock.send_in_turns(8))
     assert content(fetch(site.source("/slow.obo", OBO), options=options)) == OBO
     assert len(site.asked["/slow.obo"]) == 1
-    site.troubles["/silent.obo"].append(stalls(0.8))
+
+
+def test_a_silent_server_is_asked_again(site: Site, options: FetchOptions) -> None:
+    options = replace(options, retries=RetryPolicy(timeout=0.5, tries=50, pause=0))
+    site.troubles["/silent.obo"].append(stalls())
     assert content(fetch(site.source("/silent.obo", LONG), options=options)) == LONG
     assert "Range" in site.asked["/silent.obo"][-1]
 
@@ -285,10 +290,13 @@ def test_a_server_cannot_fill_the_disk(site: Site, options: FetchOptions, monkey
     assert left(options) == []
 
 
-def test_a_server_that_drips_is_given_up(site: Site, options: FetchOptions) -> None:
-    options = replace(options, retries=RetryPolicy(timeout=0.2, tries=3, pause=0))
-    site.troubles["/x.obo"] += [drips(len(OBO), 0.1)] * 10
-    with pytest.raises(InputError, match=r"sent only [2-4] bytes in 0 s, 3 times in a row"):
+def test_a_server_that_drips_is_given_up(
+    site: Site, options: FetchOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("nymlink.sources.downloader.time", clock)
+    site.troubles["/x.obo"] += [clock.send_in_turns(len(OBO))] * 10
+    with pytest.raises(InputError, match=r"sent only [3-5] bytes in 6 s, 3 times in a row"):
         fetch(site.source("/x.obo", OBO), options=options)
     assert len(site.asked["/x.obo"]) == 3
 
