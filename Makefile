@@ -5,6 +5,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Tests go to one process a core, in their order; one that is done takes over tests of another.
 PARALLEL := --numprocesses auto --dist worksteal
+# Otherwise each of hundreds of processes compiles nymlink again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo serve screenshots test test-large coverage lint types docs dist clean
 

@@ -9,6 +9,7 @@ from tests.docs.helps import COMMANDS, command_of, options
 from tests.docs.runner import Runner
 
 
+@pytest.mark.large
 @pytest.mark.usefixtures("small_default", "export_once")
 @pytest.mark.parametrize(
     "path", [path for path, command in COMMANDS.items() if command.examples and not command.is_group]
