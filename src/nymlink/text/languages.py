@@ -7,7 +7,7 @@ group ``nymlink.language_rules``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -70,6 +70,14 @@ class LanguageRules:
 
     def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
         """List the names of each meaning of an abbreviation of clinical notes, the most frequent meaning first."""
+        return ()
+
+    def clinical_words(self) -> Sequence[Mapping[str, str]]:
+        """List the words by which texts are annotated, in rows with the columns ``kind``, ``direction``, ``words``.
+
+        ``text/data/clinical`` has examples. Without rows, the words of names have neutral rules, and the phrases of
+        English deny them.
+        """
         return ()
 
     def is_of_gene(self, semantic_type: str) -> bool:
