@@ -264,9 +264,11 @@ class TableWordRules(WordRules):
     def lemma(self, word: str) -> str:
         for old, new in self._letters:
             word = word.replace(old, new)
-        for end, new in self._endings:
-            if word.endswith(end) and len(word) - len(end) >= _SHORTEST - 1:
-                return word.removesuffix(end) + new
+        # Twice: "Nieren", "Niere", but "Kleinhirns", "Kleinhirn".
+        for _ in range(2):
+            exchanges = (pair for pair in self._endings if word.endswith(pair[0]))
+            end, new = next((pair for pair in exchanges if len(word) - len(pair[0]) >= _SHORTEST - 1), ("", ""))
+            word = word.removesuffix(end) + new
         return word
 
     def groups(self) -> Iterator[frozenset[str]]:

@@ -73,10 +73,10 @@ class LanguageRules:
         return ()
 
     def clinical_words(self) -> Sequence[Mapping[str, str]]:
-        """List the words by which texts are annotated, in rows with the columns ``kind``, ``direction``, ``words``.
+        """List the words by which texts are annotated, as rows of ``kind``, ``direction`` and ``words``.
 
-        ``text/data/clinical`` has examples. Without rows, the words of names have neutral rules, and the phrases of
-        English deny them.
+        ``text/data/clinical`` has examples. Without rows, words of names have neutral rules, and English phrases
+        deny them.
         """
         return ()
 
