@@ -39,10 +39,12 @@ class Gold(NamedTuple):
 
 def read_texts(path: Path) -> list[tuple[str, list[Gold]]]:
     """Read texts and their mentions."""
-    return [_read(block.strip("\n")) for block in re.split(r"^%%\n", path.read_text("utf-8"), flags=re.MULTILINE)]
+    return [
+        read_text(block.strip("\n")) for block in re.split(r"^%%\n", path.read_text("utf-8"), flags=re.MULTILINE)
+    ]
 
 
-def _read(block: str) -> tuple[str, list[Gold]]:
+def read_text(block: str) -> tuple[str, list[Gold]]:
     pieces, mentions, end, length = [], [], 0, 0
     for match in _MENTION.finditer(block):
         pieces += [block[end : match.start()], match["surface"]]
@@ -63,14 +65,14 @@ def measure(part: str, *, mistakes: bool = False) -> dict[str, Any]:
     rows = []
     for name, contender in contenders.items():
         found = [links for _, links in contender.annotate_documents([Document("", text) for text, _ in texts])]
-        rows.append({"annotator": name, **_figures(texts, found)})
+        rows.append({"annotator": name, **figures(texts, found)})
         if mistakes:
-            _show(texts, found)
+            show(texts, found)
             break
     return {"part": part, "texts": len(texts), "mentions": sum(len(gold) for _, gold in texts), "figures": rows}
 
 
-def _figures(texts: Sequence[tuple[str, list[Gold]]], found: Sequence[Sequence[Link]]) -> dict[str, float]:
+def figures(texts: Sequence[tuple[str, list[Gold]]], found: Sequence[Sequence[Link]]) -> dict[str, float]:
     right = stated = recovered = gold_count = 0
     counts = {flag: Counter[str]() for flag in FLAGS}
     for (_, gold), links in zip(texts, found, strict=True):
@@ -100,7 +102,7 @@ def _agrees(link: Link, gold: Gold) -> bool:
     return link.best is not None and link.best.concept_id == gold.concept and start < gold.end and gold.start < end
 
 
-def _show(texts: Sequence[tuple[str, list[Gold]]], found: Sequence[Sequence[Link]]) -> None:
+def show(texts: Sequence[tuple[str, list[Gold]]], found: Sequence[Sequence[Link]]) -> None:
     for (text, gold), links in zip(texts, found, strict=True):
         wrong = [
             f"{link.mention.text!r} -> {link.best and link.best.concept_name}"

@@ -199,3 +199,29 @@ def test_a_concept_is_found_once_in_the_same_words() -> None:
     places = [(link.mention.start, link.mention.end) for link in links]
     assert places
     assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "text", "found"),
+    [
+        ("es", "Hendidura de paladar", "Niega tos; hendiduras del paladar derecho.", "hendiduras del paladar"),
+        ("fr", "Kyste rénal", "Présence de kystes rénaux.", "kystes rénaux"),
+        (
+            "de",
+            "Globale Entwicklungsverzögerung",
+            "Mit globaler Entwicklungsverzögerung.",
+            "globaler Entwicklungsverzögerung",
+        ),
+        ("it", "Distacco di retina", "Un distacco della retina.", "distacco della retina"),
+        ("pt", "Infecção urinária", "Infecções urinárias.", "Infecções urinárias"),
+        ("nl", "Calcium niersteen", "Nierstenen van calcium.", "Nierstenen van calcium"),
+        ("eo", "Infekto", "Infektoj.", ""),  # no rules
+    ],
+)
+def test_inflected_names_of_other_languages(language: str, name: str, text: str, found: str) -> None:
+    builder = TableBuilder()
+    builder.concept("T:1")
+    builder.name("T:1", name, lang=language, kind="preferred")
+    index = Index.build(Vocabulary.of((Source("toy", "test"), builder.build())), encoder=None)
+    links = Annotator(index, AnnotatorSettings(language=language)).annotate(text)
+    assert [link.mention.text for link in links] == ([found] if found else [])

@@ -62,3 +62,25 @@ def test_flags_can_be_switched_off() -> None:
 
 def test_a_mention_without_offsets_has_no_context() -> None:
     assert contexts_of("no ataxia", [Mention("ataxia")]) == [Context()]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "mention", "flags"),
+    [
+        ("es", "Niega fiebre, sin tos ni disnea.", "disnea", {"negated"}),
+        ("es", "Fiebre: no. Tos: sí.", "Fiebre", {"negated"}),
+        ("es", "Fiebre: no. Tos: sí.", "Tos", set()),
+        ("fr", "Elle ne présente pas de fièvre.", "fièvre", {"negated"}),
+        ("fr", "Pas d’œdème, mais une toux.", "œdème", {"negated"}),
+        ("fr", "Pas d’œdème, mais une toux.", "toux", set()),
+        ("de", "Fieber wurde verneint.", "Fieber", {"negated"}),
+        ("de", "Verdacht auf Ataxie.", "Ataxie", {"hypothetical"}),
+        ("it", "Il nonno aveva demenza.", "demenza", {"family"}),
+        ("pt-BR", "Não apresenta tosse.", "tosse", {"negated"}),
+        ("nl", "Galstenen werden uitgesloten.", "Galstenen", {"negated"}),
+        ("nl", "In de voorgeschiedenis galstenen.", "galstenen", {"historical"}),
+        ("eo", "No ataxia.", "ataxia", {"negated"}),  # no phrases: those of English
+    ],
+)
+def test_phrases_of_other_languages(language: str, text: str, mention: str, flags: set[str]) -> None:
+    assert set(context(text, mention, language=language).triggers) == flags

@@ -109,7 +109,9 @@ class Annotator:
         if not documents:
             return
         for document, links in zip(documents, self._finder.find(documents), strict=True):
-            contexts = contexts_of(document.text, [link.mention for link in links], self.settings.flags)
+            contexts = contexts_of(
+                document.text, [link.mention for link in links], self.settings.flags, self.settings.language
+            )
             yield (
                 document,
                 [replace(link, context=context) for link, context in zip(links, contexts, strict=True)],

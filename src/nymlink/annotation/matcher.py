@@ -223,7 +223,7 @@ class Matcher:
 
 
 KIND: Final = "matcher"
-VERSION: Final = 5
+VERSION: Final = 6
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:

@@ -260,7 +260,7 @@ def _joins_phrases(
     thing. The words must then have the same order in the text and in the name.
     """
     after = tokens[last + 1].word if last + 1 < len(tokens) else None
-    if after is not None and _goes_on(after):
+    if after is not None and not chooser.rules.adjectives_follow and _goes_on(after):
         return True
     ordered = any(map(chooser.rules.is_ordered, crossed))
     return ordered and not chooser.is_in_order(choice, _words(tokens, first, last))

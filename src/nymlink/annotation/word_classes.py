@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -12,6 +12,8 @@ from nymlink.annotation.tokens import Kind
 from nymlink.text.english.forms import deep_stem, light_stem, matching_rows, matching_stems, matching_words
 from nymlink.text.english.rules import RULES
 from nymlink.text.english.words import rows_of
+from nymlink.text.languages import recognise_language, rules_of
+from nymlink.text.word_tables import split_cell
 
 FEWEST: Final = 3
 """Concepts whose synonyms exchange two words that are taken to say the same."""
@@ -63,7 +65,12 @@ class WordRules:
     """Rules of a language for matching. Those of this class are neutral: words are themselves.
 
     Words are in lower case.
+
+    Attributes:
+        adjectives_follow: whether an adjective stands behind its noun.
     """
+
+    adjectives_follow = False
 
     def kind(self, word: str) -> Kind:
         """Tell what a word is to the names around it."""
@@ -148,6 +155,14 @@ _SHORTEST: Final = 4
 _ON_NOUNS: Final = ("ar", "al", "ial", "eal")
 """Ends of adjectives that are put to whole nouns, too: "axon", "axonal"; "limbic" is made of no limb."""
 
+_KINDS: Final = {
+    "conjunction": Kind.CONJUNCTION,
+    "glue": Kind.GLUE,
+    "preposition": Kind.PREPOSITION,
+    "break": Kind.BREAK,
+}
+"""Kinds of words in tables, the first that applies."""
+
 _ADJECTIVES: Final = ("ar", "al", "ic", "ous", "ary", "ed", "ive")
 
 
@@ -155,13 +170,7 @@ class EnglishWordRules(WordRules):
     """Rules of English: ``matching_words.tsv``, the organs of ``medical_words.tsv``, and word lists."""
 
     def kind(self, word: str) -> Kind:
-        if word in matching_words("conjunction"):
-            return Kind.CONJUNCTION
-        if word in matching_words("glue"):
-            return Kind.GLUE
-        if word in matching_words("preposition"):
-            return Kind.PREPOSITION
-        return Kind.BREAK if word in matching_words("break") else Kind.WORD
+        return next((kind for name, kind in _KINDS.items() if word in matching_words(name)), Kind.WORD)
 
     def lemma(self, word: str) -> str:
         return light_stem(word)
@@ -231,9 +240,68 @@ class EnglishWordRules(WordRules):
         return word.endswith("ly") and any(self.is_ordinary(base) or self.is_clinical(base) for base in bases)
 
 
+class TableWordRules(WordRules):
+    """Rules of a language from the rows of :meth:`~nymlink.text.languages.LanguageRules.clinical_words`."""
+
+    def __init__(self, rows: Iterable[Mapping[str, str]]) -> None:
+        lists: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for row in rows:
+            lists[row["kind"]].append(split_cell(without_accents(row["words"].lower())))
+        words = {kind: frozenset(word for each in own for word in each) for kind, own in lists.items()}
+        self._words: defaultdict[str, frozenset[str]] = defaultdict(frozenset, words)
+        self._letters = [_exchange(each) for row in lists["letters"] for each in row]
+        endings = [_exchange(each) for row in lists["ending of word"] for each in row]
+        self._endings = sorted(endings, key=lambda pair: -len(pair[0]))
+        self._stems = {
+            kind: frozenset(map(self.lemma, self._words[kind])) for kind in ("qualifier", "wrong", "empty")
+        }
+        self._groups = [frozenset(map(self.lemma, row)) for row in lists["same"]] + [self._stems["wrong"]]
+        self.adjectives_follow = "noun adjective" in self._words["order"]
+
+    def kind(self, word: str) -> Kind:
+        return next((kind for name, kind in _KINDS.items() if word in self._words[name]), Kind.WORD)
+
+    def lemma(self, word: str) -> str:
+        for old, new in self._letters:
+            word = word.replace(old, new)
+        # Twice: "Nieren", "Niere", but "Kleinhirns", "Kleinhirn".
+        for _ in range(2):
+            exchanges = (pair for pair in self._endings if word.endswith(pair[0]))
+            end, new = next((pair for pair in exchanges if len(word) - len(pair[0]) >= _SHORTEST - 1), ("", ""))
+            word = word.removesuffix(end) + new
+        return word
+
+    def groups(self) -> Iterator[frozenset[str]]:
+        return iter(self._groups)
+
+    def is_empty(self, lemma: str) -> bool:
+        return lemma in self._stems["empty"]
+
+    def is_qualifier(self, lemma: str) -> bool:
+        return lemma in self._stems["qualifier"]
+
+    def is_wrong(self, lemma: str) -> bool:
+        return lemma in self._stems["wrong"]
+
+    def is_person(self, word: str) -> bool:
+        return word in self._words["person"]
+
+    def is_ordered(self, word: str) -> bool:
+        return word in self._words["ordered"]
+
+
+def _exchange(cell: str) -> tuple[str, str]:
+    """Split an exchange of letters: "ones=on"."""
+    old, _, new = cell.partition("=")
+    return old, new
+
+
 def rules_for_words(language: str | None) -> WordRules:
-    """Choose the rules of a language: those of English, or neutral ones."""
-    return EnglishWordRules() if language in (None, "en") else WordRules()
+    """Choose the rules of a language: those of English, those of a table, or neutral ones."""
+    if language in (None, "en"):
+        return EnglishWordRules()
+    rows = rules_of(recognise_language("", language)).clinical_words()
+    return TableWordRules(rows) if rows else WordRules()
 
 
 def without_accents(text: str) -> str:

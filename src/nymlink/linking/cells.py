@@ -63,14 +63,15 @@ def split_mention(mention: Mention, entries: Entries, language: str | None = Non
     if any(drug.is_dosed for drug in drugs):
         # One drug is one part: no rule may split "100 units/ml".
         return replace(mention, parts=tuple(drug.written for drug in drugs) if len(drugs) > 1 else (text,))
-    rules = rules_of(recognise_language(normalise(text), mention.language or language))
+    code = recognise_language(normalise(text), mention.language or language)
+    rules = rules_of(code)
     items = list(_pieces(text, 0, len(text), _ITEM))
     if any(len(text[start:end].split()) > _MOST_WORDS for start, end in items):
         # Lines of prose.
         items = [(0, len(text))]
     spans = [span for item in items for span in _names_in(text, *item, entries, rules)]
     findings = [Mention(text[start:end], start, end) for start, end in spans]
-    denied = [context.negated is not None for context in contexts_of(text, findings, ("negated",))]
+    denied = [context.negated is not None for context in contexts_of(text, findings, ("negated",), code)]
     if len(findings) > 1 or any(denied):
         parts = tuple(
             f"{DENIED}{finding.text}" if is_denied else finding.text

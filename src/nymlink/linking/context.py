@@ -1,6 +1,7 @@
 """Context of a mention: negated, hypothetical, historical, or of a relative.
 
-The rules are in ``data/context_rules.tsv``. Each has a flag (``negated``, ``family``, ``hypothetical``,
+The rules of English are in ``data/context_rules.tsv``, those of other languages among the clinical words of their
+:class:`~nymlink.text.languages.LanguageRules`. Each has a flag (``negated``, ``family``, ``hypothetical``,
 ``historical``), the place of the mentions (``after`` the phrase, ``next``: directly after it, or ``before`` it),
 the phrases, and a reason. A phrase with the flag ``ending`` ends the reach of phrases before it: with ``negated``,
 of denials only; with ``clause``, of all but those of relatives; with ``subject`` or ``verb``, only after a
@@ -16,7 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, groupby
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Final, Literal, NamedTuple, cast
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import FLAGS, Context
 from nymlink.text.aligned_text import CELL_END, LINE_END, mark_lines
+from nymlink.text.languages import recognise_language, rules_of
 from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "context_rules.tsv"
@@ -46,37 +48,65 @@ class Rule(NamedTuple):
     direction: Direction
 
 
-@cache
-def rules_by_first_word() -> Mapping[str, tuple[Rule, ...]]:
-    """List the rules by the first word of their phrases, the longest first."""
-    rules: defaultdict[str, list[Rule]] = defaultdict(list)
-    for row in read_rows(_TABLE):
-        for phrase in split_cell(row["words"]):
-            words = tuple(phrase.split(" "))
-            rules[words[0]].append(Rule(words, row["flag"], cast(Direction, row["direction"])))
-    return {first: tuple(sorted(own, key=lambda rule: -len(rule.words))) for first, own in rules.items()}
-
-
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[;:)]")
 _SENTENCE_END: Final = re.compile(
-    rf"(?:(?<=[^A-Z\s][.!?])|(?<=[A-Z]{{2}}[.!?]))[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|{LINE_END}"
+    rf"(?:(?<=[^A-Z\s][.!?])|(?<=[A-Z]{{2}}[.!?]))[\"'”’)\]]*\s+(?=[(\[\"'“‘¿¡«]?[A-ZÀ-ÖØ-Þ0-9])|{LINE_END}"
 )
-_DIVIDING: Final = re.compile(r",|\band\b|\bor\b")
-"""Separator between a denied finding and the verb of the next clause."""
-_AND: Final = re.compile(r"\band\b")
 _COMPOUND: Final = re.compile(r"\w[-‐‑]\Z")
-
 _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
 _YES: Final = "yes|present|positive|pos|true|y"
-_VALUE: Final = re.compile(
-    rf"[ \xa0]{{0,4}}(?:[:={CELL_END}(]|[-–—](?=\s)|(?<=[ \xa0]))[ \xa0]{{0,4}}(?:(?P<no>{_NO})|(?P<yes>{_YES}))"
-    rf"(?=\s?(?:$|[,;.)(/{CELL_END}{LINE_END}]))"
-    rf"|\s?[(\[](?:(?P<minus>[-–−])|\+)[)\]](?=\s?(?:$|[,;.{LINE_END}]))",
-    re.IGNORECASE,
-)
-"""Value after a finding in a form: "cough: no", "cough (-)"."""
 _MARK: Final = re.compile(r"(?:(?P<no>[(\[]\s?[-–−]?\s?[)\]]|[☐✗✘])|(?P<yes>[(\[]\s?[+xX✓]\s?[)\]]|[☑☒✓✔]))\s?$")
 """Value before a finding in a form: "(-) cough", "[x] ataxia"."""
+
+
+class _Cues:
+    """The phrases of a language, and what its forms and clauses are made of.
+
+    Attributes:
+        rules: rules by the first word of their phrases, the longest first.
+        word: matches a word or a sign.
+        value: matches the value after a finding in a form: "cough: no", "cough (-)".
+        joining: matches "and".
+        dividing: matches what divides a denied finding from the verb of the next clause.
+    """
+
+    def __init__(
+        self, rows: Iterable[Mapping[str, str]], word: str, no: str, yes: str, conjunctions: Sequence[str]
+    ) -> None:
+        rules: defaultdict[str, list[Rule]] = defaultdict(list)
+        for row in rows:
+            for phrase in split_cell(row["words"]):
+                words = tuple(phrase.split(" "))
+                rules[words[0]].append(Rule(words, row["kind"], cast(Direction, row["direction"])))
+        self.rules = {first: tuple(sorted(own, key=lambda rule: -len(rule.words))) for first, own in rules.items()}
+        self.word = re.compile(rf"{word}|[;:)]")
+        self.value = re.compile(
+            rf"[ \xa0]{{0,4}}(?:[:={CELL_END}(]|[-–—](?=\s)|(?<=[ \xa0]))[ \xa0]{{0,4}}"
+            rf"(?:(?P<no>{no})|(?P<yes>{yes}))"
+            rf"(?=\s?(?:$|[,;.)(/{CELL_END}{LINE_END}]))"
+            rf"|\s?[(\[](?:(?P<minus>[-–−])|\+)[)\]](?=\s?(?:$|[,;.{LINE_END}]))",
+            re.IGNORECASE,
+        )
+        self.joining = re.compile(rf"\b(?:{conjunctions[0]})\b")
+        self.dividing = re.compile(rf",|\b(?:{'|'.join(conjunctions)})\b")
+
+
+@cache
+def _cues_of(language: str | None) -> _Cues:
+    """Read the phrases of a language: its own, or those of English."""
+    rows = rules_of(language).clinical_words()
+    if not rows:
+        english = [{**row, "kind": row["flag"]} for row in read_rows(_TABLE)]
+        return _Cues(english, r"[^\W_]+(?:['’][^\W_]+)?", _NO, _YES, ("and", "or"))
+
+    def alternatives(kind: str) -> list[str]:
+        return ["|".join(map(re.escape, split_cell(row["words"]))) for row in rows if row["kind"] == kind]
+
+    phrases = [row for row in rows if row["kind"] in (*FLAGS, ENDING, NOTHING)]
+    no, yes = ("|".join(alternatives(kind)) or "[-+]" for kind in ("no", "yes"))
+    # An elided word is a word of its own: "pas d'œdème".
+    return _Cues(phrases, r"[^\W_]+['’]?", no, yes, alternatives("conjunction") or ["&"])
+
+
 _LONGEST_VALUE: Final = 30
 _LONGEST_MARK: Final = 6
 
@@ -99,7 +129,9 @@ class _Found(NamedTuple):
     rule: Rule
 
 
-def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] = FLAGS) -> list[Context]:
+def contexts_of(
+    text: str, mentions: Sequence[Mention], flags: Collection[str] = FLAGS, language: str | None = None
+) -> list[Context]:
     """Read the context of mentions from their sentences.
 
     A phrase ("no", "mother", "if") sets its flag for the mentions on its side of the sentence, up to twelve words
@@ -110,7 +142,10 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
         text: text of a document.
         mentions: its mentions; those without offsets get no context.
         flags: flags to read, of :data:`~nymlink.linking.link.FLAGS`.
+        language: code of the language of the text; ``None`` if unknown. A language without phrases has those of
+            English.
     """
+    cues = _cues_of(None if language is None else recognise_language("", language))
     contexts = [Context()] * len(mentions)
     text = mark_lines(text)
     located = [
@@ -122,9 +157,9 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
     begins = [first for first, _, _ in located]
     for start, end in _sentences(text, begins):
         inside = located[bisect_left(begins, start) : bisect_left(begins, end)]
-        values = {place: _value(text, begin, stop) for begin, stop, place in inside}
+        values = {place: _value(text, begin, stop, cues) for begin, stop, place in inside}
         taken = [(begin, stop) for begin, stop, _ in inside] + [found.span for found in values.values() if found]
-        sentence = _Sentence(text, start, end, taken)
+        sentence = _Sentence(text, start, end, taken, cues)
         for begin, stop, place in inside:
             said = sentence.said_of(begin, stop, flags)
             value = values[place]
@@ -144,9 +179,9 @@ class _Value(NamedTuple):
     span: tuple[int, int]
 
 
-def _value(text: str, begin: int, stop: int) -> _Value | None:
+def _value(text: str, begin: int, stop: int, cues: _Cues) -> _Value | None:
     """Read the value after or before a mention; ``None`` if there is none."""
-    found = _VALUE.match(text, stop, stop + _LONGEST_VALUE)
+    found = cues.value.match(text, stop, stop + _LONGEST_VALUE)
     if found is None:
         found = _MARK.search(text, max(begin - _LONGEST_MARK, 0), begin)
     if found is None:
@@ -163,17 +198,22 @@ class _Sentence:
         start: offset of the first character of the sentence.
         end: offset one past its last character.
         taken: spans whose words set no flags of other mentions: mentions, and values of forms.
+        cues: phrases of the language.
     """
 
-    def __init__(self, text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, text: str, start: int, end: int, taken: Sequence[tuple[int, int]], cues: _Cues) -> None:
         self._text = text
-        words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text, start, end)]
+        self._cues = cues
+        words = [
+            (match.start(), match.end(), match[0].lower().replace("’", "'"))
+            for match in cues.word.finditer(text, start, end)
+        ]
         self._begins = [begin for begin, _, _ in words]
         self._ends = [end for _, end, _ in words]
         self._taken = sorted(taken)
         self._starts_of_taken = [begin for begin, _ in self._taken]
         self._last_taken = list(accumulate((stop for _, stop in self._taken), max))
-        found = [phrase for phrase in _phrases([word for _, _, word in words]) if not self._is_taken(phrase)]
+        found = [phrase for phrase in _phrases([word for _, _, word in words], cues) if not self._is_taken(phrase)]
         self._found = [phrase for phrase in found if phrase.rule.flag != ENDING]
         self._firsts = [phrase.first for phrase in self._found]
         self._longest = max((phrase.last - phrase.first for phrase in self._found), default=0)
@@ -246,11 +286,13 @@ class _Sentence:
         start, end = self._ends[phrase.last - 1], self._begins[ending.first]
         if kind == "verb" and phrase.rule.flag == "family":
             # "His mother, aged 40, has ataxia", but "child of consanguineous cousins and has ataxia".
-            return _AND.search(self._text, start, end) is not None
-        if kind == "verb" and _AND.search(self._text, self._ends[ending.last - 1], self._begins[mention]):
+            return self._cues.joining.search(self._text, start, end) is not None
+        if kind == "verb" and self._cues.joining.search(
+            self._text, self._ends[ending.last - 1], self._begins[mention]
+        ):
             return True
         among = bisect_left(self._starts_of_taken, start) < bisect_left(self._starts_of_taken, end)
-        return among or _DIVIDING.search(self._text, start, end) is not None
+        return among or self._cues.dividing.search(self._text, start, end) is not None
 
 
 def _sentences(text: str, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -264,13 +306,12 @@ def _sentences(text: str, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _phrases(words: Sequence[str]) -> list[_Found]:
+def _phrases(words: Sequence[str], cues: _Cues) -> list[_Found]:
     """List the phrases of rules among words, in order, without those within a longer one."""
-    rules = rules_by_first_word()
     found = [
         _Found(place, place + len(rule.words), rule)
         for place, word in enumerate(words)
-        for rule in rules.get(word, ())
+        for rule in cues.rules.get(word, ())
         if tuple(words[place : place + len(rule.words)]) == rule.words
     ]
     kept: list[_Found] = []

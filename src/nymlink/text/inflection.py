@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Final
 
 from nymlink.text.languages import LanguageRules
 from nymlink.text.normalise import normalise
+from nymlink.text.word_tables import read_rows
+
+_CLINICAL: Final = Path(__file__).parent / "data" / "clinical"
+"""Words by which texts are annotated, a table for each language that has some."""
 
 _WORDS: Final = 4
 """Largest number of inflected words that are lemmatised in every combination. If a text has more inflected words,
@@ -47,6 +52,10 @@ class InflectedRules(LanguageRules):
             choices = product(*(dict.fromkeys(choice) for choice in words))
             # The first choice has all lemmas, the last one is the text itself.
             yield from [" ".join(chosen) for chosen in choices][1:-1]
+
+    def clinical_words(self) -> Sequence[Mapping[str, str]]:
+        path = _CLINICAL / f"{self.code}.tsv"
+        return read_rows(path) if path.is_file() else ()
 
 
 @cache

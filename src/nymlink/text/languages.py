@@ -7,7 +7,7 @@ group ``nymlink.language_rules``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -70,6 +70,14 @@ class LanguageRules:
 
     def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
         """List the names of each meaning of an abbreviation of clinical notes, the most frequent meaning first."""
+        return ()
+
+    def clinical_words(self) -> Sequence[Mapping[str, str]]:
+        """List the words by which texts are annotated, as rows of ``kind``, ``direction`` and ``words``.
+
+        ``text/data/clinical`` has examples. Without rows, words of names have neutral rules, and English phrases
+        deny them.
+        """
         return ()
 
     def is_of_gene(self, semantic_type: str) -> bool:
