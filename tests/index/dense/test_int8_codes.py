@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.index.dense import exact as module
-from nymlink.index.dense.exact import _GRAPH, LARGEST_LEFT, Int8Codes, Multiplier, is_exact
+from nymlink.index.dense.exact import Int8Codes
+from nymlink.index.dense.products import _GRAPH, LARGEST_LEFT, Multiplier, is_exact
 
 
 def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:
