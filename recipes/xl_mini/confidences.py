@@ -5,7 +5,8 @@
 Mentions are held-out names of HPO (searched among its English names) and of ICD-10; half of them teach, the other
 half measures. English mentions are those of ``recipes/calibration.py``. In each language some mentions have no
 answer: general words, and mentions whose concepts are hidden. Each language is measured with the calibration that
-ships, and with one that was fitted without this language. FOLDER is that of the other stages.
+ships, and with one that was fitted without this language. Links across languages have a calibration of their own.
+FOLDER is that of the other stages.
 """
 
 from __future__ import annotations
@@ -86,17 +87,22 @@ def main() -> None:
         seed=0,
     )
     if arguments.ship:
-        reliability = reliability_of(shipped, LabelledMentions.joined(list(teaching.values())))
-        kept = replace(shipped, curve=reliability.curve(), fitted_to=f"mentions in {len(teaching)} languages")
-        content = {"fingerprint": encoder.fingerprint, "calibration": kept.to_dict()}
+        content = {"fingerprint": encoder.fingerprint, "calibration": shipped.to_dict()}
         with atomic_file(calibration_file(arguments.encoder)) as partial:
             partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def fitted(parts: Parts) -> Calibration:
-    """Fit a calibration to mentions of languages."""
-    whole = LabelledMentions.joined(list(parts.values()))
-    return fit_weights(whole.features, whole.right, doubted=whole.factors < 1)
+    """Fit a calibration to English mentions if there are any, and one of links across languages to the others."""
+    foreign = _weights([own for language, own in parts.items() if language != "en"])
+    return replace(_weights([parts["en"]]) if "en" in parts else foreign, across=foreign)
+
+
+def _weights(parts: list[LabelledMentions]) -> Calibration:
+    whole = LabelledMentions.joined(parts)
+    fit = fit_weights(whole.features, whole.right, doubted=whole.factors < 1)
+    reliability = whole.reliability(fit.confidence(whole.features) * whole.factors)
+    return replace(fit, curve=reliability.curve(), fitted_to=f"mentions in {len(parts)} languages")
 
 
 def labelled(folder: Path, data: Path, encoder: Encoder, cache: EmbeddingCache) -> tuple[Parts, Parts]:

@@ -74,6 +74,7 @@ class LabelledMentions:
         features: float64 (P, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`.
         factors: float64 (P): the factor by which doubts lower the confidence of each part. It is the product of
             the factors of all doubts.
+        across: bool (P): whether the first name is in another language than the mention.
         right: bool (P): whether the first concept of the part is gold.
         starts: int (M): the first part of each mention.
         groups: int (P): the group of each part. Cross-validation keeps a group in one fold.
@@ -84,6 +85,7 @@ class LabelledMentions:
     gold: Sequence[frozenset[int]]
     features: Features
     factors: npt.NDArray[np.float64]
+    across: Bools
     right: Bools
     starts: Ints
     groups: Ints
@@ -113,6 +115,7 @@ class LabelledMentions:
             gold=list(chain(*(part.gold for part in parts))),
             features=np.concatenate([part.features for part in parts]),
             factors=np.concatenate([part.factors for part in parts]),
+            across=np.concatenate([part.across for part in parts]),
             right=np.concatenate([part.right for part in parts]),
             starts=np.concatenate([part.starts + size for part, size in zip(parts, sizes[:-1], strict=True)]),
             groups=np.concatenate([part.groups + first for part, first in zip(parts, groups[:-1], strict=True)]),
@@ -240,6 +243,7 @@ def _label(
         gold=gold,
         features=evidence.features,
         factors=evidence.factors,
+        across=evidence.across,
         right=np.array([first in right for first, right in zip(evidence.firsts, gold, strict=True)], bool),
         starts=starts,
         groups=groups,

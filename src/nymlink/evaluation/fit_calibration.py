@@ -204,7 +204,7 @@ def measure_calibration(
 
 def reliability_of(calibration: Calibration, labelled: LabelledMentions) -> Reliability:
     """Measure a calibration on labelled mentions."""
-    return labelled.reliability(calibration.confidence(labelled.features) * labelled.factors)
+    return labelled.reliability(calibration.confidence(labelled.features, labelled.across) * labelled.factors)
 
 
 def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import InputError, StoreError
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.core.store.arrays import Bools
 from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
@@ -24,7 +26,9 @@ from nymlink.index.walk import Matches
 from nymlink.linking.link import Domain
 from nymlink.rank.ranker import RankedMatches
 from nymlink.rank.retrieval import Question
+from nymlink.text.detection import detect_language
 from nymlink.text.normalise import normalise
+from nymlink.vocabulary.concepts import Name
 
 Features = npt.NDArray[np.float64]
 
@@ -176,6 +180,23 @@ def is_form(word: str, other: str) -> bool:
     )
 
 
+def is_across(language: str | None, text: str, name: Name) -> bool:
+    """Whether a mention is in another language than the name that matched.
+
+    A link across languages shares few words, so that words count for nothing.
+
+    Args:
+        language: code of the language of the mention; ``None`` to detect it.
+        text: prepared mention.
+        name: the name.
+    """
+    own = name.lang.split("-")[0]
+    if own == UNKNOWN_LANGUAGE or normalise(name.text) == text:
+        return False
+    found = detect_language(text) if language is None else language.split("-")[0]
+    return found is not None and found != own
+
+
 Confidences = npt.NDArray[np.float64]
 
 
@@ -189,6 +210,7 @@ class Calibration:
         curve: (confidence, precision) pairs, both rising, the first confidence 0. The precision is the share of
             correct links among the measured mentions with at least that confidence.
         fitted_to: description of the mentions it was fitted to and measured on, for people to read.
+        across: calibration of links across languages, see :func:`is_across`; ``None`` to treat them like others.
 
     Raises:
         ValueError: a number is outside its range.
@@ -204,6 +226,7 @@ class Calibration:
     weights: Mapping[str, float]
     curve: tuple[tuple[float, float], ...]
     fitted_to: str
+    across: Calibration | None = None
 
     def __post_init__(self) -> None:
         if set(self.weights) != set(CONFIDENCE_FEATURES):
@@ -232,18 +255,22 @@ class Calibration:
             raise InputError("the index is not calibrated: run `nymlink calibrate` on it, with annotated mentions")
         return cls.from_dict(index.calibration)
 
-    def confidence(self, features: Features) -> Confidences:
+    def confidence(self, features: Features, across: Bools | None = None) -> Confidences:
         """Estimate the probability that the first concept of each query is correct.
 
         Args:
             features: float64 (Q, F), from :func:`confidence_features`; NaN for a query without any concept.
+            across: bool (Q): whether the link is across languages; ``None`` for no such links.
 
         Returns:
             float64 (Q), 0 to 1, to six decimals; 0 for a query without any concept.
         """
         weights = np.array([self.weights[name] for name in CONFIDENCE_FEATURES])
         probabilities = probability(self.intercept + features @ weights)
-        return np.where(np.isnan(probabilities), 0.0, probabilities.round(6))
+        found = np.where(np.isnan(probabilities), 0.0, probabilities.round(6))
+        if across is None or self.across is None:
+            return found
+        return np.where(across, self.across.confidence(features), found)
 
     @property
     def surest(self) -> float:
@@ -275,6 +302,7 @@ class Calibration:
             "weights": dict(self.weights),
             "curve": [list(point) for point in self.curve],
             "fitted_to": self.fitted_to,
+            **({} if self.across is None else {"across": self.across.to_dict()}),
         }
 
     @classmethod
@@ -290,6 +318,7 @@ class Calibration:
                 weights={name: float(weight) for name, weight in value["weights"].items()},
                 curve=tuple((float(confidence), float(precision)) for confidence, precision in value["curve"]),
                 fitted_to=str(value["fitted_to"]),
+                across=None if value.get("across") is None else cls.from_dict(value["across"]),
             )
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise StoreError(f"the calibration is damaged ({error}): run `nymlink calibrate` again") from error

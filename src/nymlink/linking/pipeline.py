@@ -14,10 +14,19 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.store.arrays import Bools
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.linking.calibration import DEPTH, Calibration, Domains, Features, confidence_features, tied_names
+from nymlink.linking.calibration import (
+    DEPTH,
+    Calibration,
+    Domains,
+    Features,
+    confidence_features,
+    is_across,
+    tied_names,
+)
 from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
 from nymlink.linking.cells import DENIED
 from nymlink.linking.doubts import GUESSED, ForeignLanguages, contradicts, doubts_about
@@ -42,11 +51,13 @@ class Evidence(NamedTuple):
         firsts: row of the first concept of each query; :data:`~nymlink.index.hits.NONE` for none.
         features: float64 (Q, F), see :data:`~nymlink.linking.calibration.CONFIDENCE_FEATURES`.
         factors: float64 (Q): factors by which doubts multiply the confidence.
+        across: bool (Q): whether the first name is in another language than the mention.
     """
 
     firsts: list[int]
     features: Features
     factors: npt.NDArray[np.float64]
+    across: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +157,15 @@ class Pipeline:
             doubts_about(self.index, query, mention, own[0]).factor if own else 1.0
             for query, mention, own in zip(asked, mentions, candidates, strict=True)
         ]
+        across = [
+            bool(own) and is_across(query.language, query.text, own[0].matched)
+            for query, own in zip(asked, candidates, strict=True)
+        ]
         return Evidence(
             ranked.matches.concepts[:, 0].tolist(),
             confidence_features(ranked, questions, self.index),
             np.array(factors, np.float64),
+            np.array(across, bool),
         )
 
     def search(self, documents: Sequence[Document], depth: int) -> Found:
@@ -298,6 +314,8 @@ class Found:
         place = self._place[query.question]
         candidates, tied = self._candidates[place], self._tied[place]
         confidence = self._confidences[place]
+        if self._across and candidates and is_across(query.language, query.text, candidates[0].matched):
+            confidence = self._across[place]
         if not candidates:
             return Link(
                 own,
@@ -352,14 +370,25 @@ class Found:
         return candidates_of(self.index, self._ranked, depths, list(self._place))
 
     @cached_property
+    def _features(self) -> Features:
+        return confidence_features(self._ranked, list(self._place), self.index)
+
+    @cached_property
     def _confidences(self) -> list[float | None]:
         """Confidence in the first candidate of each question, before doubts."""
         calibration = self._pipeline.calibration
         if calibration is None:
             return [None] * len(self._place)
-        found: list[float | None] = calibration.confidence(
-            confidence_features(self._ranked, list(self._place), self.index)
-        ).tolist()
+        found: list[float | None] = calibration.confidence(self._features).tolist()
+        return found
+
+    @cached_property
+    def _across(self) -> list[float] | None:
+        """The same for links across languages; ``None`` if the calibration treats them like others."""
+        calibration = self._pipeline.calibration
+        if calibration is None or calibration.across is None:
+            return None
+        found: list[float] = calibration.across.confidence(self._features).tolist()
         return found
 
     def _is_doubtful(self, confidence: float | None) -> bool:

@@ -359,6 +359,7 @@ class _Asked:
             gold=[each.answer for each in kept],
             features=np.concatenate([each.features for each in found])[back],
             factors=np.concatenate([each.factors for each in found])[back],
+            across=np.concatenate([each.across for each in found])[back],
             right=self.right(1).astype(bool)[known],
             starts=np.arange(len(kept)),
             groups=self.folds[known],
