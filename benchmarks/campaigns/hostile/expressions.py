@@ -122,7 +122,14 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
         "nymlink.core.store.atomic._clear_abandoned": [{"name": "a", "own": "[0-9]+-[0-9a-f]+@host"}],
         "nymlink.tables.foreign_formats._begins": [{"pattern": pattern} for pattern in patterns],
         "nymlink.corpus.readers.common.split_ids": [{"separators": ",|"}],
-        "nymlink.linking.pipeline._settle": [{"own": "abc"}],
+        "nymlink.linking.context._Cues.__init__": [
+            {
+                "word": r"[^\W_]+(?:['’][^\W_]+)?",
+                "no": "no|none",
+                "yes": "yes|present",
+                "conjunctions": ("and", "or"),
+            }
+        ],
         "nymlink.text.drugs._pattern": [{"words": r"tablet|film\-coated\ tablet|tab\."}],
         "nymlink.text.contradictions._Comparison.__init__": [
             {"word": word, "phrase": phrase} for word, phrase in zip_longest(joined, phrases, fillvalue="a")
