@@ -194,7 +194,14 @@ def is_across(language: str | None, text: str, name: Name) -> bool:
     if own == UNKNOWN_LANGUAGE or normalise(name.text) == text:
         return False
     found = detect_language(text) if language is None else language.split("-")[0]
-    return found is not None and found != own
+    if found is None:
+        # The script alone may tell: "心肌梗死".
+        return not _has_latin(text) and _has_latin(name.text)
+    return found != own
+
+
+def _has_latin(text: str) -> bool:
+    return any(letter.isascii() and letter.isalpha() for letter in text)
 
 
 Confidences = npt.NDArray[np.float64]

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,17 @@ from nymlink.corpus.documents import Document, Mention
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.index_folder import store_calibration, store_fusion
-from nymlink.linking.calibration import CONFIDENCE_FEATURES, DEPTH, Calibration, confidence_features
+from nymlink.linking.calibration import (
+    CONFIDENCE_FEATURES,
+    DEPTH,
+    Calibration,
+    confidence_features,
+    is_across,
+)
 from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
+from nymlink.vocabulary.concepts import Name
 from tests.index.small import many_names, vocabulary
 from tests.linking.toy import linker_from
 
@@ -245,3 +253,26 @@ class TestStore:
     def test_where_there_is_no_index_nothing_is_stored(self, tmp_path: Path) -> None:
         with pytest.raises(StoreError):
             store_calibration(tmp_path / "nowhere", CALIBRATION.to_dict(), fusion=built_index().fusion)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "name", "across"),
+    [
+        ("de", "krampfanfall", Name("Seizure", "X:1", "en", "exact", "x"), True),
+        ("de-AT", "krampfanfall", Name("Krampf", "X:1", "de", "exact", "x"), False),
+        (None, "心肌梗死", Name("Infarction", "X:1", "en", "exact", "x"), True),
+        (None, "mi", Name("Infarction", "X:1", "en", "exact", "x"), False),
+        ("de", "gicht", Name("gout", "X:1", "und", "exact", "x"), False),
+    ],
+)
+def test_a_link_across_languages_has_a_confidence_of_its_own(
+    language: str | None, text: str, name: Name, across: bool
+) -> None:
+    assert is_across(language, text, name) is across
+    sure = replace(CALIBRATION, intercept=50.0)
+    both = replace(CALIBRATION, across=sure)
+    features = np.zeros((2, len(CONFIDENCE_FEATURES)))
+    [plain, other] = both.confidence(features, np.array([False, across]))
+    assert plain == CALIBRATION.confidence(features)[0]
+    assert bool(other == 1) is across
+    assert Calibration.from_dict(both.to_dict()) == both
