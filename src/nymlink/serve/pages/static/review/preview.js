@@ -51,7 +51,7 @@ export class Preview {
   // A change before the next preview would be lost.
   #wait(on) {
     this.place.ariaBusy = String(on);
-    for (const field of this.place.querySelectorAll("select, input, button:not(.plain)")) field.disabled = on;
+    for (const field of this.place.querySelectorAll("select,input,button:not(.plain)")) field.disabled = on;
   }
 
   #draw(file, found, how) {
