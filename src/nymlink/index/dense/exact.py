@@ -295,11 +295,12 @@ class Int8Codes:
                 for first in range(0, self._codes.size // self._width, _ENTRIES):
                     coded = self._codes[first * self._width : (first + _ENTRIES) * self._width]
                     block = coded.reshape(self._width, -1)
-                    parts = [slice(start, start + _PACKED) for start in range(0, block.shape[1], _PACKED)]
+                    parts = [block[:, start : start + _PACKED] for start in range(0, block.shape[1], _PACKED)]
+                    starts = [first + index * _PACKED for index in range(len(parts))]
                     self._multipliers.append(
                         [
-                            (slice(first + part.start, first + part.stop), Multiplier(block[:, part]))
-                            for part in parts
+                            (slice(start, start + part.shape[1]), Multiplier(part))
+                            for start, part in zip(starts, parts, strict=True)
                         ]
                     )
             return self._multipliers
