@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.entries.words import LONGEST, WordNumbers
-from nymlink.rank.retrieval import word_overlap
+from nymlink.rank.retrieval import OVERLAP, word_overlap
 from nymlink.text.numerals import numerals
 
 WORDS = ("anaemia", "anaemic", "anaem", "type", "typed", "2", "ii", "b", "beta", "cancer", "cancers", "of", "x")
@@ -67,7 +67,8 @@ def overlap(names: list[str], pairs: list[tuple[str, int]]) -> dict[str, np.ndar
     questions = list(dict.fromkeys(question for question, _ in pairs))
     places = np.array([questions.index(question) for question, _ in pairs], np.int64)
     rows = np.array([row for _, row in pairs], np.int32)
-    return dict(word_overlap(numbers.of_texts(questions), numbers.of_entries(rows), places))
+    found = word_overlap(numbers.of_texts(questions), numbers.of_entries(rows), places)
+    return dict(zip(OVERLAP, found.T, strict=True))
 
 
 @given(names=st.lists(NAME, min_size=1, max_size=6), questions=st.lists(QUESTION, min_size=1, max_size=4))

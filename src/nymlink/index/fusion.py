@@ -123,9 +123,10 @@ class HybridSearch:
         """Find the k best entries of each query by total score, with the scores of each part."""
         collected = self.collect(queries, k)
         hits, order = best_places(collected.rows, weighted_sum(collected.values, self.weights), k)
+        numbers = np.arange(len(order))[:, None]
         parts = {name: np.zeros(hits.rows.shape, np.float32) for name in collected.scores}
         for name, scores in collected.scores.items():
-            parts[name][:, : order.shape[1]] = np.take_along_axis(scores, order, 1)
+            parts[name][:, : order.shape[1]] = scores[numbers, order]
         return ScoredHits(hits, parts)
 
     def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
@@ -210,20 +211,20 @@ def united(hits: Sequence[Hits]) -> tuple[Rows, list[tuple[Scores, Bools]]]:
     # Leave out columns without any hit: the search for equal names has at most one hit.
     widths = [int((each.rows != NONE).any(axis=0).sum()) for each in hits]
     given = np.concatenate([each.rows[:, :width] for each, width in zip(hits, widths, strict=True)], axis=1)
-    order = np.argsort(given, axis=1, kind="stable")
-    rows = np.take_along_axis(given, order, 1)
+    order, queries = np.argsort(given, axis=1, kind="stable"), np.arange(len(given))[:, None]
+    rows = given[queries, order]
     new = np.ones(rows.shape, bool)
     new[:, 1:] = rows[:, 1:] != rows[:, :-1]
     first = np.maximum.accumulate(np.where(new, np.arange(rows.shape[1]), 0), axis=1)
     place = np.empty_like(order)
-    np.put_along_axis(place, order, first, 1)
+    place[queries, order] = first
     rows[~new] = NONE
     found, start = [], 0
     for each, width in zip(hits, widths, strict=True):
         scores, known = np.zeros(rows.shape, np.float32), np.zeros(rows.shape, bool)
         own = place[:, start : start + width]
-        np.put_along_axis(scores, own, each.scores[:, :width], 1)
-        np.put_along_axis(known, own, True, 1)
+        scores[queries, own] = each.scores[:, :width]
+        known[queries, own] = True
         found.append((scores, known & (rows != NONE)))
         start += width
     return rows, found

@@ -93,7 +93,8 @@ def best_places(rows: Rows, scores: Scores, k: int) -> tuple[Hits, Ints]:
     absent = rows == NONE
     keys = np.where(absent, -np.inf, np.round(scores.astype(np.float64), 6))
     order = np.lexsort((rows, -keys), axis=-1)[:, :k]
-    chosen, values = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
+    queries = np.arange(len(rows))[:, None]
+    chosen, values = rows[queries, order], scores[queries, order]
     hits = Hits(chosen, np.where(chosen == NONE, np.float32(0), values))
     if hits.rows.shape[1] < k:
         missing = ((0, 0), (0, k - hits.rows.shape[1]))

@@ -86,7 +86,8 @@ class Matches:
         Args:
             order: int64 (Q, k): for each new place, the former place of the concept.
         """
-        return self._each(lambda values, _: np.take_along_axis(values, order, 1))
+        queries = np.arange(len(order))[:, None]
+        return self._each(lambda values, _: values[queries, order])
 
     def extended(self, deeper: Matches) -> Matches:
         """Append the concepts that only deeper matches of the same queries have. Their order is kept."""

@@ -8,13 +8,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.store.arrays import Bools, Ints
+from nymlink.core.store.arrays import Bools
 from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.words import NumberedWords
 from nymlink.index.fusion import DENSE, EXACT_MATCH
 from nymlink.index.hits import NONE, Rows, Scores
 from nymlink.index.index import Index
-from nymlink.rank.retrieval import ConceptTable, Retrieved, word_overlap
+from nymlink.rank.retrieval import OVERLAP, ConceptTable, Retrieved, word_overlap
 from nymlink.text.writing import writing_likeness
 
 VERSION: Final = 1
@@ -119,12 +119,12 @@ _BEHIND_OF: Final = {
     "behind_best_agreement": "best_agreement",
 }
 
-_SPARSE_FEATURES: Final = ("sparse", "best_sparse", "second_sparse", "mean_sparse")
-_DENSE_FEATURES: Final = ("dense", "best_dense", "second_dense", "third_dense", "mean_dense", "preferred_dense")
-"""Features that need sparse search, and features that need dense search.
+_COLUMN: Final = {name: place for place, name in enumerate(NAMES)}
+_BEHIND: Final = [_COLUMN[name] for name in _BEHIND_OF]
+_AHEAD: Final = [_COLUMN[name] for name in _BEHIND_OF.values()]
+"""Columns of the features that compare candidates, and of those that they compare."""
 
-In an index without such a search, they are missing.
-"""
+_OVERLAP: Final = {name: place for place, name in enumerate(OVERLAP)}
 
 _MOST_SHARING: Final = 50
 
@@ -143,19 +143,23 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
         float32 (Q, K, F): the :data:`FEATURES` of each candidate; NaN for missing features, and at places without
         a candidate.
     """
-    matches = retrieved.matches
-    values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
-    shape = matches.concepts.shape
-    values |= _of_scores(retrieved)
+    matches, valid = retrieved.matches, retrieved.valid
     asked = index.entries.word_numbers.of_texts([question.text for question in retrieved.questions])
-    values |= _of_words(retrieved, asked, index, table)
-    values |= _of_names(retrieved, index.entries, table)
-    values["writing"] = _writing(retrieved, index)
-    values |= {name: behind_best(values[own], retrieved.valid) for name, own in _BEHIND_OF.items()}
-    values |= {name: np.broadcast_to(own[:, None], shape) for name, own in _of_questions(retrieved, asked).items()}
-    values["place"] = np.broadcast_to(np.arange(shape[1], dtype=np.float32), shape)
-    described = np.stack([values[name] for name in NAMES], axis=2)
-    described[~retrieved.valid] = np.nan
+    values = {
+        "score": matches.scores,
+        "exact": matches.parts[EXACT_MATCH],
+        "place": np.arange(valid.shape[1], dtype=np.float32),
+        "writing": _writing(retrieved, index),
+        **_of_scores(retrieved),
+        **_of_words(retrieved, asked, index, table),
+        **_of_names(retrieved, index.entries, table),
+        **{name: own[:, None] for name, own in _of_questions(retrieved, asked).items()},
+    }
+    described = np.full((*valid.shape, len(NAMES)), np.nan, np.float32)
+    for name, own in values.items():
+        described[:, :, _COLUMN[name]] = own
+    described[:, :, _BEHIND] = behind_best(described[:, :, _AHEAD], valid[:, :, None])
+    described[~valid] = np.nan
     return described
 
 
@@ -163,8 +167,7 @@ def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
     """Collect the search scores of the name that matched, and of all names of a candidate that were found."""
     parts, hit_parts = retrieved.matches.parts, retrieved.hits.parts
     sparse = [name for name in parts if name not in (EXACT_MATCH, DENSE)]
-    missing = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
-    values = dict.fromkeys((*_SPARSE_FEATURES, *_DENSE_FEATURES), missing)
+    values: dict[str, Scores] = {}
     if sparse:
         # Several sparse searches count as one search, with their mean score.
         values["sparse"] = _mean([parts[name] for name in sparse])
@@ -181,22 +184,29 @@ def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
 
 def _of_words(retrieved: Retrieved, asked: NumberedWords, index: Index, table: ConceptTable) -> dict[str, Scores]:
     """Compare the words of questions with the words of found names and of the candidates' most reliable names."""
-    overlap = word_overlap(
-        asked, index.entries.word_numbers.of_entries(retrieved.entry_of_hit), retrieved.query_of_hit
-    )
-    first = _first_hits(retrieved)
-    values = {name: _spread(retrieved, own, first) for name, own in overlap.items()}
-    for name in ("covered", "covering", "agreement"):
-        (values[f"best_{name}"],) = _largest(retrieved, overlap[name], 1)
-    for name in ("missing", "extra"):
-        (most,) = _largest(retrieved, -overlap[name], 1)
-        values[f"fewest_{name}"] = -most
+    shape, hits = retrieved.valid.shape, len(retrieved.entry_of_hit)
     entries = _preferred_entries(retrieved, table)
     queries, places = np.nonzero(entries != NONE)
-    preferred = word_overlap(asked, index.entries.word_numbers.of_entries(entries[queries, places]), queries)
+    rows = np.concatenate([retrieved.entry_of_hit, entries[queries, places]])
+    overlap = word_overlap(
+        asked, index.entries.word_numbers.of_entries(rows), np.concatenate([retrieved.query_of_hit, queries])
+    )
+    # The best hit of a candidate is the name that matched.
+    there = np.flatnonzero(retrieved.names_found)
+    pairs, starts = overlap[retrieved.hit_of_pair], retrieved.first_pairs[there]
+    found = np.full((3, retrieved.valid.size, len(OVERLAP)), np.nan, np.float32)
+    if len(there):
+        found[0, there] = pairs[starts]
+        found[1, there] = np.maximum.reduceat(pairs, starts, axis=0)
+        found[2, there] = np.minimum.reduceat(pairs, starts, axis=0)
+    matched, most, fewest = found.reshape(3, *shape, len(OVERLAP))
+    preferred = np.full((*shape, len(OVERLAP)), np.nan, np.float32)
+    preferred[queries, places] = overlap[hits:]
+    values = {name: matched[:, :, place] for name, place in _OVERLAP.items()}
+    values |= {f"best_{name}": most[:, :, _OVERLAP[name]] for name in ("covered", "covering", "agreement")}
+    values |= {f"fewest_{name}": fewest[:, :, _OVERLAP[name]] for name in ("missing", "extra")}
     for name, own in (("covered", "covered"), ("covering", "covering"), ("end", "same_end")):
-        values[f"preferred_{name}"] = np.full(entries.shape, np.nan, np.float32)
-        values[f"preferred_{name}"][queries, places] = preferred[own]
+        values[f"preferred_{name}"] = preferred[:, :, _OVERLAP[own]]
     if DENSE in retrieved.matches.parts:
         texts = [question.text for question in retrieved.questions]
         cosines = index.search.parts[DENSE].score(texts, entries)
@@ -210,11 +220,12 @@ def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> di
     names = np.where(valid, retrieved.matches.names, 0)
     concepts = np.where(valid, retrieved.matches.concepts, 0)
     entry = table.entry_of_name[names]
-    count = np.bincount(retrieved.candidate_of_pair, minlength=valid.size).reshape(valid.shape)
+    sharing = entries.offsets[entry + 1] - entries.offsets[entry]
+    count = retrieved.names_found.reshape(valid.shape)
     return {
         "kind": table.kind_of_name[names].astype(np.float32),
         "preferred": (table.preferred_entry[concepts] == entry).astype(np.float32),
-        "sharing": np.minimum(np.diff(entries.offsets)[entry], _MOST_SHARING).astype(np.float32),
+        "sharing": np.minimum(sharing, _MOST_SHARING).astype(np.float32),
         "names_found": count.astype(np.float32),
         "share_found": (count / np.maximum(table.entry_counts[concepts], 1)).astype(np.float32),
         "names": np.log1p(table.entry_counts[concepts]).astype(np.float32),
@@ -225,17 +236,19 @@ def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> di
 def _of_questions(retrieved: Retrieved, asked: NumberedWords) -> Mapping[str, Scores]:
     """Compute features of the questions: float32 (Q) each. All candidates of a question have the same values."""
     questions, scores = retrieved.questions, retrieved.matches.scores
+    stated = [(len(each.text), each.rewritten, each.guessed, each.acronym) for each in questions]
+    letters, rewritten, guessed, acronym = np.array(stated, np.float32).reshape(-1, 4).T
     behind = scores[:, 1] - scores[:, 0] if scores.shape[1] > 1 else -scores[:, 0]
     return {
         "equal": (retrieved.matches.parts[EXACT_MATCH] == 1).any(axis=1).astype(np.float32),
         "best_score": scores.max(axis=1),
         "second_behind": behind,
         "words": asked.counts.astype(np.float32),
-        "letters": np.array([len(question.text) for question in questions], np.float32),
+        "letters": letters,
         "known": _mean_of_texts(asked.words >= 0, asked),
-        "rewritten": np.array([question.rewritten for question in questions], np.float32),
-        "guessed": np.array([question.guessed for question in questions], np.float32),
-        "acronym": np.array([question.acronym for question in questions], np.float32),
+        "rewritten": rewritten,
+        "guessed": guessed,
+        "acronym": acronym,
     }
 
 
@@ -265,24 +278,8 @@ def _mean_of_texts(of_words: Bools, words: NumberedWords) -> Scores:
 
 
 def _mean(values: list[Scores]) -> Scores:
-    mean: Scores = np.mean(values, axis=0, dtype=np.float32)
+    mean: Scores = values[0] if len(values) == 1 else np.mean(values, axis=0, dtype=np.float32)
     return mean
-
-
-def _first_hits(retrieved: Retrieved) -> Ints:
-    """Find the best hit of each candidate: int64 (Q · K), -1 for a candidate without hits."""
-    count = retrieved.valid.size
-    starts = np.searchsorted(retrieved.candidate_of_pair, np.arange(count))
-    has = np.bincount(retrieved.candidate_of_pair, minlength=count) > 0
-    first = np.full(count, -1, np.int64)
-    first[has] = retrieved.hit_of_pair[starts[has]]
-    return first
-
-
-def _spread(retrieved: Retrieved, of_hits: Scores, hits: Ints) -> Scores:
-    """Give each candidate the value of its hit: float32 (Q, K), NaN for a candidate without a hit."""
-    spread = np.where(hits < 0, np.float32(np.nan), of_hits[hits] if len(of_hits) else np.float32(np.nan))
-    return spread.astype(np.float32).reshape(retrieved.valid.shape)
 
 
 def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
@@ -292,28 +289,19 @@ def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
         A list of ``count`` arrays float32 (Q, K): the largest values, the second largest values, and so on. A
         value is NaN if the candidate has fewer hits.
     """
-    candidates, values = retrieved.candidate_of_pair, of_hits[retrieved.hit_of_pair]
-    size = retrieved.valid.size
-    counts = np.bincount(candidates, minlength=size)
-    starts = np.cumsum(counts) - counts
-    if count > 1:
-        values = values[np.lexsort((-values, candidates))]
-    found = []
-    for rank in range(count):
-        there = counts > rank
-        largest = np.full(size, np.nan, np.float32)
-        if there.any():
-            own = starts[there]
-            largest[there] = values[own + rank] if count > 1 else np.maximum.reduceat(values, own)
-        found.append(largest.reshape(retrieved.valid.shape))
-    return found
+    values = of_hits[retrieved.hit_of_pair]
+    values = values[np.lexsort((-values, retrieved.candidate_of_pair))]
+    largest = np.full((count, retrieved.valid.size), np.nan, np.float32)
+    for rank, own in enumerate(largest):
+        there = np.flatnonzero(retrieved.names_found > rank)
+        own[there] = values[retrieved.first_pairs[there] + rank]
+    return list(largest.reshape(count, *retrieved.valid.shape))
 
 
 def _mean_of_pairs(retrieved: Retrieved, of_hits: Scores) -> Scores:
     """Average the values of the hits of each candidate: float32 (Q, K), NaN without hits."""
-    candidates, size = retrieved.candidate_of_pair, retrieved.valid.size
-    sums = np.bincount(candidates, of_hits[retrieved.hit_of_pair], minlength=size)
-    counts = np.bincount(candidates, minlength=size)
+    counts = retrieved.names_found
+    sums = np.bincount(retrieved.candidate_of_pair, of_hits[retrieved.hit_of_pair], minlength=len(counts))
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return means.astype(np.float32).reshape(retrieved.valid.shape)
 
@@ -322,8 +310,8 @@ def behind_best(values: npt.NDArray[Any], valid: Bools) -> npt.NDArray[Any]:
     """Subtract from each value the largest value of the question's candidates. NaN stays.
 
     Args:
-        values: float (Q, K).
-        valid: bool (Q, K): whether there is a candidate.
+        values: float (Q, K), or (Q, K, F) for several features.
+        valid: bool (Q, K), or (Q, K, 1): whether there is a candidate.
     """
     known = np.where(valid & ~np.isnan(values), values, -np.inf)
     return np.asarray(values - known.max(axis=1, keepdims=True, initial=-np.inf), values.dtype)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from nymlink.rank.features import FEATURES, NAMES, VERSION, Feature, features_of
 from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, Retrieved, retrieve
 from nymlink.rank.trees import Trees
 from nymlink.rank.uses import USED, Uses
+
+_EQUALITY: Final = [NAMES.index(name) for name in ("writing", "exact", "rewritten", "guessed")]
+"""Places of the features that say how a question equals a name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,7 +294,7 @@ def rank(matches: Matches, described: Scores, scores: Scores, used: Bools | None
         used: bool (Q, K): candidates that people mean by the text of the question.
     """
     order = order_of(described, scores, used)
-    return RankedMatches(matches.reordered(order), np.take_along_axis(softmax(scores), order, 1))
+    return RankedMatches(matches.reordered(order), softmax(scores)[np.arange(len(order))[:, None], order])
 
 
 def order_of(described: Scores, scores: Scores, used: Bools | None = None) -> npt.NDArray[np.int64]:
@@ -305,10 +308,10 @@ def order_of(described: Scores, scores: Scores, used: Bools | None = None) -> np
     Returns:
         int64 (Q, K): element k is the former place of the candidate that is now at place k.
     """
-    values = {name: described[:, :, NAMES.index(name)] for name in ("writing", "exact", "rewritten", "guessed")}
-    equal = (values["exact"] == 1) & (values["rewritten"] == 0) & (values["guessed"] == 0)
+    writing, exact, rewritten, guessed = (described[:, :, place] for place in _EQUALITY)
+    equal = (exact == 1) & (rewritten == 0) & (guessed == 0)
     alone = equal & (equal.sum(axis=1, keepdims=True) == 1)
-    first = alone | (values["writing"] == 1)
+    first = alone | (writing == 1)
     order: npt.NDArray[np.int64] = np.lexsort((-scores, ~(first if used is None else first | used)), axis=1)
     return order
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -98,7 +99,7 @@ _BLOCK: Final = 512
 """Number of questions whose candidates are described together. It bounds the memory of their names."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Retrieved:
     """The candidates of Q questions, and the entries that led to them.
 
@@ -123,11 +124,21 @@ class Retrieved:
     candidate_of_pair: Ints
     hit_of_pair: Ints
 
-    @property
-    def valid(self) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    @cached_property
+    def valid(self) -> Bools:
         """Whether there is a candidate at each place: bool (Q, K)."""
-        found: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = self.matches.concepts != NONE
+        found: Bools = self.matches.concepts != NONE
         return found
+
+    @cached_property
+    def names_found(self) -> Ints:
+        """Number of hits that are names of each candidate: int64 (Q · K)."""
+        return np.bincount(self.candidate_of_pair, minlength=self.valid.size)
+
+    @cached_property
+    def first_pairs(self) -> Ints:
+        """The first pair of each candidate: int64 (Q · K). Without a pair, that of the next candidate."""
+        return np.cumsum(self.names_found) - self.names_found
 
     def of_hits(self, values: Scores) -> Scores:
         """Select, from values (Q, H), those of existing hits: float32 (h)."""
@@ -197,7 +208,23 @@ _LEAST: Final = np.float32(1e-6)
 """Smallest divisor of a share, so that nothing is divided by 0."""
 
 
-def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_name: Ints) -> Mapping[str, Scores]:
+OVERLAP: Final = (
+    "covered",
+    "covering",
+    "agreement",
+    "missing",
+    "extra",
+    "rarest_missing",
+    "rarest_extra",
+    "numerals_missing",
+    "numerals_extra",
+    "same_end",
+    "same_start",
+)
+"""The columns of :func:`word_overlap`."""
+
+
+def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_name: Ints) -> Scores:
     """Compare the words of each name with those of its question.
 
     The weight of a word is its rarity among the names of the index. A word counts as present in the other text to
@@ -209,12 +236,12 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
         question_of_name: int64 (N): the question of each name.
 
     Returns:
-        float32 (N) each: ``covered``, the share of the question's weight that the name has; ``covering``, the
-        share of the name's weight that the question has; ``agreement``, the harmonic mean of both; ``missing`` and
-        ``extra``, the number of words only in the question and only in the name; ``rarest_missing`` and
-        ``rarest_extra``, the largest weight of such words; ``numerals_missing`` and ``numerals_extra``, the number
-        of numerals and single letters only in the question and only in the name; ``same_end`` and ``same_start``,
-        the similarity of the last and of the first words.
+        float32 (N, :data:`OVERLAP`): ``covered``, the share of the question's weight that the name has;
+        ``covering``, the share of the name's weight that the question has; ``agreement``, the harmonic mean of
+        both; ``missing`` and ``extra``, the number of words only in the question and only in the name;
+        ``rarest_missing`` and ``rarest_extra``, the largest weight of such words; ``numerals_missing`` and
+        ``numerals_extra``, the number of numerals and single letters only in the question and only in the name;
+        ``same_end`` and ``same_start``, the similarity of the last and of the first words.
     """
     width = int(questions.counts.max(initial=1))
     asked = _Padded.of(questions, width).take(question_of_name)
@@ -224,16 +251,16 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
     alike = equal | (names.stems[:, None] == asked.stems[name_of_word])
     marked = (names.marks[:, None] == asked.marks[name_of_word]) & (names.marks[:, None] > 0)
     in_question = _likeness(equal.any(axis=1), alike.any(axis=1))
-    in_name = _likeness(_any_word(equal, names), _any_word(alike, names))
-    mark_in_name = _any_word(marked, names)
+    # (N, W) each: tell whether a condition holds for any word of the name.
+    of_names = np.logical_or.reduceat(np.stack([equal, alike, marked]), names.starts, axis=1)
+    in_name, mark_in_name = _likeness(of_names[0], of_names[1]), of_names[2]
     covered = (in_name * asked.weights).sum(axis=1) / np.maximum(asked.weights.sum(axis=1), _LEAST)
     weight = np.add.reduceat(names.weights, names.starts)
     covering = np.add.reduceat(in_question * names.weights, names.starts) / np.maximum(weight, _LEAST)
     missing, extra = (in_name == 0) & asked.present, in_question == 0
-    pair = np.arange(len(question_of_name))
     last = names.starts + names.counts - 1
-    last_asked = (pair, asked.counts - 1)
-    found = {
+    last_asked = (np.arange(len(question_of_name)), asked.counts - 1)
+    columns = {
         "covered": covered,
         "covering": covering,
         "agreement": 2 * covered * covering / np.maximum(covered + covering, _LEAST),
@@ -250,7 +277,10 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
             names.words[names.starts] == asked.words[:, 0], names.stems[names.starts] == asked.stems[:, 0]
         ),
     }
-    return {name: values.astype(np.float32) for name, values in found.items()}
+    found = np.empty((len(question_of_name), len(OVERLAP)), np.float32)
+    for place, name in enumerate(OVERLAP):
+        found[:, place] = columns[name]
+    return found
 
 
 class _Padded(NamedTuple):
@@ -297,12 +327,6 @@ class _Padded(NamedTuple):
             self.present[places],
             self.counts[places],
         )
-
-
-def _any_word(of_words: Bools, names: NumberedWords) -> Bools:
-    """For each name, tell whether a condition holds for any of its words: bool (N, W) from bool (n, W)."""
-    found: Bools = np.logical_or.reduceat(of_words, names.starts, axis=0)
-    return found
 
 
 def _likeness(equal: Bools, alike: Bools) -> Scores:

@@ -131,7 +131,9 @@ In most groups it is too low, so that the other products need no check.
 """
 
 _SHARE: Final = 64
-"""If more than one in so many entries can be among the best, comparing all exact vectors is faster."""
+_SHARE_AT_ONCE: Final = 4
+"""If more than one in 64 entries can be among the best of each query, and one in four more for all queries
+together, comparing all exact vectors is faster. Most of that work, for few queries, is reading the vectors."""
 
 _FINER: Final = 16
 """Number of steps of the second whole number of a coordinate in a step of the first."""
@@ -243,7 +245,7 @@ class Int8Codes:
         # lowest of these maxima.
         best_maxima = np.full((len(queries), k), _LOWEST, np.int32)
         selected: list[tuple[QueryNumbers, Rows, npt.NDArray[np.int32]]] = []
-        count = 0
+        count, most = 0, len(queries) * entries // _SHARE + entries // _SHARE_AT_ONCE
         for block in self._opened():
             compared = [self._products(query_codes, multiply, allowed, part) for part, multiply in block]
             maxima = [groups.max(axis=1) for groups in compared]
@@ -254,7 +256,7 @@ class Int8Codes:
                 products_in_group = groups[query, :, group]
                 high = (products_in_group >= lowest[query, None]) & (products_in_group > _LOWEST // 4)
                 count += int(np.count_nonzero(high))
-                if count > len(queries) * entries // _SHARE:
+                if count > most:
                     return None
                 pair, place = np.nonzero(high)
                 rows = (part.start + place * groups.shape[2] + group[pair]).astype(np.int32)
@@ -317,7 +319,8 @@ class Int8Codes:
         The entries are in G groups of 16: axis 1 is the place in a group, axis 2 the group. Missing entries, and
         those not allowed, have the lowest value.
         """
-        products, *finer = np.split(multiply(np.concatenate(query_codes)), len(query_codes))
+        multiplied = multiply(np.concatenate(query_codes))
+        products, *finer = multiplied.reshape(len(query_codes), len(query_codes[0]), multiplied.shape[1])
         for fine in finer:
             products *= np.int32(_FINER)
             products += fine
