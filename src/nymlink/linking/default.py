@@ -123,7 +123,7 @@ def default_index(*, progress: bool = False) -> Index:
     if progress:
         tell(_FIRST_USE)
     cache = EmbeddingCache.of_user(KnownVectors.load(vectors_file(MINI)))
-    built = Index.build(read_vocabulary(source), cache=cache, progress=progress)
+    built = Index.build(read_vocabulary(source, format="obo"), cache=cache, progress=progress)
     try:
         built.save(directory)
     except OutputError as error:

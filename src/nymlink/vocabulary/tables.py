@@ -7,9 +7,10 @@ tables itself, without a Python object per name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from itertools import chain
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -168,6 +169,22 @@ def _with_ids(tables: Tables, write: Callable[[pa.Array], pa.Array]) -> Tables:
     )
 
 
+@dataclass(slots=True)
+class _Concept:
+    """A concept so far: its values, and its semantic types, xrefs, parents and replacements."""
+
+    definition: str | None
+    obsolete: bool
+    lists: tuple[dict[str, None], ...]
+
+
+def _list_array(lists: Sequence[Collection[str]]) -> pa.ListArray:
+    """Make a column of lists of strings from one array of all strings, several times faster than Arrow does."""
+    offsets = np.concatenate([[0], np.cumsum(np.fromiter(map(len, lists), np.int32, len(lists)))])
+    values = pa.array(list(chain.from_iterable(lists)), pa.string())
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+
+
 class TableBuilder:
     """A builder of tables that collects concepts, names and redirects one by one.
 
@@ -179,7 +196,7 @@ class TableBuilder:
         self.version: str | None = None
         self.licence: str | None = None
         self.prefixes: Mapping[str, str] = {}
-        self._concepts: dict[str, dict[str, Any]] = {}
+        self._concepts: dict[str, _Concept] = {}
         self._names: dict[tuple[str, str, str], str] = {}
         self._redirects: dict[tuple[str, str], None] = {}
 
@@ -201,24 +218,16 @@ class TableBuilder:
         replaced_by: Iterable[str] = (),
     ) -> None:
         """Add a concept, or further values of one added before."""
-        row = self._concepts.get(concept_id)
-        if row is None:
-            row = self._concepts[concept_id] = {
-                "id": concept_id,
-                "definition": None,
-                "semantic_types": {},
-                "xrefs": {},
-                "parents": {},
-                "obsolete": False,
-                "replaced_by": {},
-            }
-        row["definition"] = row["definition"] or definition or None
-        row["obsolete"] = row["obsolete"] or obsolete
         # Dictionaries serve as ordered sets: no repeats, source order kept.
-        row["semantic_types"].update(dict.fromkeys(semantic_types))
-        row["xrefs"].update(dict.fromkeys(xrefs))
-        row["parents"].update(dict.fromkeys(parents))
-        row["replaced_by"].update(dict.fromkeys(replaced_by))
+        lists = tuple(map(dict.fromkeys, (semantic_types, xrefs, parents, replaced_by)))
+        known = self._concepts.get(concept_id)
+        if known is None:
+            self._concepts[concept_id] = _Concept(definition or None, obsolete, lists)
+            return
+        known.definition = known.definition or definition or None
+        known.obsolete = known.obsolete or obsolete
+        for own, added in zip(known.lists, lists, strict=True):
+            own.update(added)
 
     def name(self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact") -> None:
         """Add a name, with white space trimmed and collapsed; an empty name is ignored.
@@ -243,10 +252,19 @@ class TableBuilder:
 
     def build(self) -> Tables:
         """Return the tables collected so far."""
-        concepts = [
-            {field: list(value) if isinstance(value, dict) else value for field, value in row.items()}
-            for row in self._concepts.values()
-        ]
+        rows = self._concepts.values()
+        semantic_types, xrefs, parents, replaced_by = (
+            _list_array([row.lists[place] for row in rows]) for place in range(4)
+        )
+        concepts = {
+            "id": list(self._concepts),
+            "definition": [row.definition for row in rows],
+            "semantic_types": semantic_types,
+            "xrefs": xrefs,
+            "parents": parents,
+            "obsolete": [row.obsolete for row in rows],
+            "replaced_by": replaced_by,
+        }
         names = {
             "concept_id": [key[0] for key in self._names],
             "text": [key[1] for key in self._names],
@@ -255,7 +273,7 @@ class TableBuilder:
         }
         redirects = {"old": [old for old, _ in self._redirects], "new": [new for _, new in self._redirects]}
         return Tables(
-            concepts=pa.Table.from_pylist(concepts, schema=CONCEPT_SCHEMA),
+            concepts=pa.Table.from_pydict(concepts, schema=CONCEPT_SCHEMA),
             names=pa.Table.from_pydict(names, schema=NAME_SCHEMA),
             redirects=pa.Table.from_pydict(redirects, schema=REDIRECT_SCHEMA),
             version=self.version,

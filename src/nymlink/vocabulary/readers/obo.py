@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -237,21 +237,26 @@ class _Parser:
         self._start = 0
         self._term = Term("")
 
-    def line(self, number: int, line: str) -> None:
-        line = line.strip()
-        if not line or line.startswith("!"):
-            return
-        if (line.startswith("[") and self._opens(number, line)) or self._stanza not in ("header", "Term"):
-            return
-        tag, colon, value = line.partition(":")
-        if not colon:
-            self._problems.reject(self._path, number, _NO_TAG)
-        elif self._stanza == "header":
-            self._header_tag(tag.rstrip(), value.strip())
-        elif fault := self._term_tag(number, tag.rstrip(), value.strip()):
-            self._problems.reject(self._path, number, fault)
+    def read(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Read the numbered lines of the file."""
+        for number, line in lines:
+            text = line.strip()
+            if not text or text[0] == "!" or (text[0] == "[" and self._opens(number, text)):
+                continue
+            tag, colon, value = text.partition(":")
+            fault: str | None = None
+            if self._stanza == "Term":
+                fault = self._term_tag(number, tag.rstrip(), value.lstrip()) if colon else _NO_TAG
+            elif self._stanza == "header":
+                if colon:
+                    self._header_tag(tag.rstrip(), value.lstrip())
+                else:
+                    fault = _NO_TAG
+            if fault is not None:
+                self._problems.reject(self._path, number, fault)
+        self._close()
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """End the open stanza."""
         if self._stanza == "Term" and not self._term.id:
             self._problems.reject(self._path, self._start, "a [Term] without an id")
@@ -262,7 +267,7 @@ class _Parser:
             return False
         if match.re is _BROKEN_STANZA:
             self._problems.repair(self._path, number, f"{line[:40]!r} taken as [{match['type']}]")
-        self.close()
+        self._close()
         self._stanza = match["type"].capitalize()
         self._start = number
         self._term = Term("")
@@ -308,8 +313,8 @@ class _Parser:
     def _term_tag(self, number: int, tag: str, value: str) -> str | None:
         """Add a value to the open term; return a reason to reject the line."""
         term = self._term
-        if tag in _VALUES:
-            field, read = _VALUES[tag]
+        if (simple := _VALUES.get(tag)) is not None:
+            field, read = simple
             text = read(value)
             if not text:
                 return f"the tag {tag!r} has no value"
@@ -356,9 +361,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     if options.strict:
         refuse_violations(path)
     parser = _Parser(path, options.new_prefixes(), problems)
-    for number, line in read_lines(path, problems):
-        parser.line(number, line)
-    parser.close()
+    parser.read(read_lines(path, problems))
     parser.prefixes.report(path, problems)
     if not parser.terms:
         raise InputError("no [Term] that could be used: is this an OBO file?", path=path)
