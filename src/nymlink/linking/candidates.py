@@ -6,7 +6,7 @@ candidate. A search could neither replace it nor raise its confidence, so none i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
@@ -82,42 +82,44 @@ _AHEAD: Final = 2e-6
 """Smallest lead over every other name that rounding cannot remove."""
 
 
-def find_verbatim(index: Index, questions: Sequence[Question], k: int) -> tuple[list[Question], RankedMatches]:
-    """Find the questions that equal a name of one concept alone, with that concept.
+def find_verbatim(index: Index, questions: Sequence[Question]) -> dict[Question, tuple[int, int]]:
+    """Find the questions that equal a name of one concept alone: question → rows (concept, name).
 
     Args:
         index: the index; nothing is found unless a weighted mean joins its searches.
         questions: the questions; each wants one candidate.
-        k: number of places for concepts; all but the first stay empty.
-
-    Returns:
-        The Q questions that were answered, and their matches (Q, k). Their probabilities are NaN, because the
-        ranker was not asked.
     """
     # The exact search alone puts an equal name first if its weight is more than a rounding error.
     if index.fusion.method != WEIGHTED or index.search.weights[EXACT_MATCH] <= _AHEAD:
-        return _certain(index, {}, k)
+        return {}
     named = ((question, _name_of(index, question)) for question in questions)
-    return _certain(index, {question: name for question, name in named if name is not None}, k)
+    return {question: name for question, name in named if name is not None}
 
 
-def find_identified(index: Index, questions: Sequence[Question], k: int) -> tuple[list[Question], RankedMatches]:
-    """Find the questions that are ids, with the preferred name of their concept; see :func:`find_verbatim`."""
-    rows = ((question, question.concept) for question in questions)
-    named = ((question, row, index.vocabulary.preferred_row(row)) for question, row in rows if row is not None)
-    return _certain(index, {question: (row, NONE if name is None else name) for question, row, name in named}, k)
+def find_identified(index: Index, questions: Sequence[Question]) -> dict[Question, tuple[int, int]]:
+    """Find the questions that are ids: question → rows of the concept and of its preferred name."""
+    rows = {question: question.concept for question in questions if question.concept is not None}
+    named = ((question, row, index.vocabulary.preferred_row(row)) for question, row in rows.items())
+    return {question: (row, NONE if name is None else name) for question, row, name in named}
 
 
-def _certain(
-    index: Index, found: Mapping[Question, tuple[int, int]], k: int
-) -> tuple[list[Question], RankedMatches]:
-    """Make the matches of questions with one certain concept each, given as rows (concept, name)."""
+def certain_matches(index: Index, found: Collection[tuple[int, int]], k: int) -> RankedMatches:
+    """Make the matches of questions with one certain concept each.
+
+    Args:
+        index: the index.
+        found: rows (concept, name) of Q questions.
+        k: number of places for concepts; all but the first stay empty.
+
+    Returns:
+        Matches (Q, k). Their probabilities are NaN, because the ranker was not asked.
+    """
     matches = Matches.empty(len(found), k, index.search.parts)
-    matches.concepts[:, 0], matches.names[:, 0] = np.array(list(found.values()), np.int32).reshape(-1, 2).T
+    matches.concepts[:, 0], matches.names[:, 0] = np.array([*found], np.int32).reshape(-1, 2).T
     for values in (matches.scores, *matches.parts.values()):
         values[:, 0] = 1.0
     chances = None if index.ranker is None else np.full(matches.scores.shape, np.nan, np.float32)
-    return list(found), RankedMatches(matches, chances)
+    return RankedMatches(matches, chances)
 
 
 def _name_of(index: Index, question: Question) -> tuple[int, int] | None:

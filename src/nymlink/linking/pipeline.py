@@ -27,7 +27,7 @@ from nymlink.linking.calibration import (
     is_across,
     tied_names,
 )
-from nymlink.linking.candidates import candidates_of, find_identified, find_verbatim
+from nymlink.linking.candidates import candidates_of, certain_matches, find_identified, find_verbatim
 from nymlink.linking.cells import DENIED
 from nymlink.linking.doubts import GUESSED, ForeignLanguages, contradicts, doubts_about
 from nymlink.linking.ids import Ids
@@ -210,15 +210,13 @@ class Found:
         """Find the concepts of questions. If one concept each is wanted, look up verbatim names."""
         # The confidence needs the next concepts even if they are not asked for.
         depth = max(self._depth, DEPTH)
-        known, found = find_identified(self.index, questions, depth)
-        blocks = [found]
+        known = find_identified(self.index, questions)
         if self._depth == 1:
-            named, found = find_verbatim(self.index, [each for each in questions if each.concept is None], depth)
-            known, blocks = [*known, *named], [*blocks, found]
-        answered = set(known)
-        rest = [question for question in questions if question not in answered]
+            known |= find_verbatim(self.index, [each for each in questions if each.concept is None])
         if not known:
             return self._pipeline.match(questions, depth)
+        rest = [question for question in questions if question not in known]
+        blocks = [certain_matches(self.index, known.values(), depth)]
         if rest:
             blocks.append(self._pipeline.match(rest, depth))
         place = {question: number for number, question in enumerate([*known, *rest])}

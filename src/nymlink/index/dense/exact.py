@@ -327,10 +327,13 @@ class Int8Codes:
         if allowed is not None:
             # Half of the lowest value: no sum or difference of it is too low for the type.
             products += np.where(allowed[part], np.int32(0), np.int32(_LOWEST // 2))
-        missing = -products.shape[1] % _GROUP
-        if missing:
-            products = np.pad(products, ((0, 0), (0, missing)), constant_values=_LOWEST)
-        return products.reshape(len(products), _GROUP, products.shape[1] // _GROUP)
+        count, entries = products.shape
+        groups = -(-entries // _GROUP)
+        if groups * _GROUP > entries:
+            whole = np.full((count, groups * _GROUP), _LOWEST, np.int32)
+            whole[:, :entries] = products
+            products = whole
+        return products.reshape(count, _GROUP, groups)
 
     def save(self, directory: Path) -> None:
         """Write the codes into a directory."""

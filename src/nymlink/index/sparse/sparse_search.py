@@ -311,7 +311,7 @@ def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float3
 def _map_blocks(function: Callable[[slice], T], count: int) -> list[T]:
     """Apply a function to blocks of ``count`` queries, on all cores."""
     cores = compute_threads()
-    size = int(np.clip(-(-count // (2 * cores)), *_BLOCK))
+    size = min(max(-(-count // (2 * cores)), _BLOCK[0]), _BLOCK[1])
     blocks = [slice(start, start + size) for start in range(0, count, size)]
     if len(blocks) < 2:
         return list(map(function, blocks))
