@@ -283,7 +283,7 @@ class Prefixes:
         name, colon, local = identifier.partition(":")
         stated = self._stated.get(name.casefold()) if colon and not local.startswith("//") else None
         if stated is None:
-            return self.contract(identifier)
+            return self.contract(identifier) if "://" in identifier else identifier
         own = self._own.get(name.casefold())
         if own is not None and own.namespace == stated.namespace:
             self._used[own.name] = own.namespace

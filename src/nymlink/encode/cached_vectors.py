@@ -161,6 +161,8 @@ class CachedVectors:
 
     def add(self, rows: Rows) -> None:
         """Add encoded rows of ``vectors``. They are written when a block is full."""
+        if self._cache is None:
+            return
         self._unwritten.append(rows)
         if sum(map(len, self._unwritten)) >= _BLOCK:
             self._write()
@@ -174,8 +176,8 @@ class CachedVectors:
         self._write()
 
     def _write(self) -> None:
-        rows, self._unwritten = np.concatenate([np.zeros(0, np.int64), *self._unwritten]), []
-        if self._cache is not None and len(rows):
+        if self._cache is not None and self._unwritten:
+            rows, self._unwritten = np.concatenate(self._unwritten), []
             rounded = self._vectors[rows].astype(np.float16)
             # Round now, so that this run gives the same vectors as the next run, which reads them from the cache.
             self._vectors[rows] = _to_unit(rounded)

@@ -126,14 +126,16 @@ def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
     """For each query find the concepts that have it as a name and are tied for the best score."""
     scores = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6)
     tied = (scores == scores[:, :1]) & (np.round(matches.parts[EXACT_MATCH][:, :DEPTH], 6) == 1)
+    places_of: list[list[int]] = [[] for _ in tied]
+    for place, own in np.argwhere(tied).tolist():
+        places_of[place].append(own)
     found = []
-    for place, own in enumerate(tied):
-        places = tuple(np.flatnonzero(own).tolist())
+    for place, places in enumerate(places_of):
         of_kind = len(places)
         if of_kind > 1:
-            kinds = [index.vocabulary.name(int(name)).kind for name in matches.names[place, list(places)]]
+            kinds = [index.vocabulary.name(int(name)).kind for name in matches.names[place, places]]
             of_kind = kinds.count(kinds[0])
-        found.append(TiedNames(places, of_kind))
+        found.append(TiedNames(tuple(places), of_kind))
     return found
 
 

@@ -120,8 +120,8 @@ _BEHIND_OF: Final = {
 }
 
 _COLUMN: Final = {name: place for place, name in enumerate(NAMES)}
-_BEHIND: Final = [_COLUMN[name] for name in _BEHIND_OF]
-_AHEAD: Final = [_COLUMN[name] for name in _BEHIND_OF.values()]
+_COMPARING: Final = [_COLUMN[name] for name in _BEHIND_OF]
+_COMPARED: Final = [_COLUMN[name] for name in _BEHIND_OF.values()]
 """Columns of the features that compare candidates, and of those that they compare."""
 
 _OVERLAP: Final = {name: place for place, name in enumerate(OVERLAP)}
@@ -158,7 +158,7 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
     described = np.full((*valid.shape, len(NAMES)), np.nan, np.float32)
     for name, own in values.items():
         described[:, :, _COLUMN[name]] = own
-    described[:, :, _BEHIND] = behind_best(described[:, :, _AHEAD], valid[:, :, None])
+    described[:, :, _COMPARING] = behind_best(described[:, :, _COMPARED], valid[:, :, None])
     described[~valid] = np.nan
     return described
 
