@@ -123,10 +123,9 @@ class HybridSearch:
         """Find the k best entries of each query by total score, with the scores of each part."""
         collected = self.collect(queries, k)
         hits, order = best_places(collected.rows, weighted_sum(collected.values, self.weights), k)
-        numbers = np.arange(len(order))[:, None]
         parts = {name: np.zeros(hits.rows.shape, np.float32) for name in collected.scores}
         for name, scores in collected.scores.items():
-            parts[name][:, : order.shape[1]] = scores[numbers, order]
+            parts[name][:, : order.shape[1]] = scores[np.arange(len(order))[:, None], order]
         return ScoredHits(hits, parts)
 
     def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
