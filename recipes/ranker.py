@@ -125,7 +125,12 @@ class Made:
         directory = self.folder / name
         if not directory.exists():
             Index.build(
-                self._vocabulary(name), encoder=self.encoder, languages=("en",), directory=directory, progress=True
+                self._vocabulary(name),
+                encoder=self.encoder,
+                languages=("en",),
+                directory=directory,
+                progress=True,
+                phrases=False,
             )
         return Index.load(directory)
 

@@ -104,6 +104,7 @@ def _index(folder: Path, vocabulary: Path, encoder: str) -> Index:
             cache=EmbeddingCache(folder / "vectors"),
             directory=directory,
             progress=True,
+            phrases=False,
         )
     return Index.load(directory)
 

@@ -220,7 +220,9 @@ def with_own_concepts(project: Project, link: Links) -> Links:
         builder.name(each.id, each.name, kind="preferred")
         for synonym in each.synonyms:
             builder.name(each.id, synonym)
-    index = Index.build(Vocabulary.of((Source("own concepts", "nymlink project"), builder.build())), encoder=None)
+    index = Index.build(
+        Vocabulary.of((Source("own concepts", "nymlink project"), builder.build())), encoder=None, phrases=False
+    )
     linker = Linker(index, top_k=3)
 
     def both(mentions: Sequence[Mention]) -> list[Link]:
