@@ -51,7 +51,7 @@ def main() -> None:
     arguments = parser.parse_args()
     data: Path = arguments.data
     encoder, cache = Encoder.load(arguments.encoder), EmbeddingCache.of_user()
-    medic = Index.build(read_vocabulary(data / MEDIC), encoder=encoder, cache=cache, progress=True, phrases=False)
+    medic = Index.build(read_vocabulary(data / MEDIC), encoder=encoder, cache=cache, progress=True)
     fitted = fit_calibration(medic, annotated(data), absent=foreign_names(medic, data))
     content = {"fingerprint": encoder.fingerprint, "calibration": fitted.calibration.to_dict()}
     with atomic_file(calibration_file(arguments.encoder)) as partial:

@@ -125,12 +125,7 @@ class Made:
         directory = self.folder / name
         if not directory.exists():
             Index.build(
-                self._vocabulary(name),
-                encoder=self.encoder,
-                languages=("en",),
-                directory=directory,
-                progress=True,
-                phrases=False,
+                self._vocabulary(name), encoder=self.encoder, languages=("en",), directory=directory, progress=True
             )
         return Index.load(directory)
 

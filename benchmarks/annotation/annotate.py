@@ -59,12 +59,12 @@ def build(data: str, folder: str, name: str) -> dict[str, Any]:
     if place.is_dir():
         return {}
     if name == "hpo":
-        Index.build(read_vocabulary(ontology()), directory=place, progress=True, phrases=False)
+        Index.build(read_vocabulary(ontology()), directory=place, progress=True)
     elif name == "medic":
-        Index.build(read_vocabulary(Path(data) / _MEDIC), directory=place, encoder=None, phrases=False)
+        Index.build(read_vocabulary(Path(data) / _MEDIC), directory=place, encoder=None)
     else:
         chemicals = subset(open_vocabulary(Path(data) / _MESH), semantic_types=_CHEMICALS)
-        Index.build(chemicals, directory=place, encoder=None, phrases=False)
+        Index.build(chemicals, directory=place, encoder=None)
     return {}
 
 

@@ -59,7 +59,7 @@ def read_text(block: str) -> tuple[str, list[Gold]]:
 
 def measure(part: str, *, mistakes: bool = False) -> dict[str, Any]:
     """Annotate the texts of a part, with nymlink and with a matcher without rules."""
-    index = Index.build(read_vocabulary(ontology()), encoder=None, phrases=False)
+    index = Index.build(read_vocabulary(ontology()), encoder=None)
     texts = read_texts(DATA / f"{part}.txt")
     contenders = {"nymlink annotate": Annotator(index), "plain matcher": PlainMatcher(index.vocabulary)}
     rows = []

@@ -53,7 +53,7 @@ def build_index(folder: Path, language: str) -> Index:
         line[place] = UNKNOWN_LANGUAGE
     path = folder / f"{language}.tsv"
     path.write_text("".join("\t".join(line) + "\n" for line in [lines[0], *kept]), encoding="utf-8")
-    return Index.build(read_vocabulary(path), encoder=None, phrases=False)
+    return Index.build(read_vocabulary(path), encoder=None)
 
 
 def measure(folder: Path, language: str, halves: Sequence[str], *, mistakes: bool) -> Iterator[dict[str, Any]]:

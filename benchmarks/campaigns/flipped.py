@@ -100,7 +100,7 @@ def make(folder: Path, data: Path) -> None:
     (folder / "names.csv").write_text("mention\n" + "\n".join(f'"{one}"' for one in asked), encoding="utf-8")
     encoder = Encoder.load(MINI)
     encoder.encode(asked, cache=EmbeddingCache(folder / "cache"))
-    Index.build(vocabulary, directory=folder / "index", encoder=MINI, phrases=False)
+    Index.build(vocabulary, directory=folder / "index", encoder=MINI)
     shutil.copytree(str(installed(MINI)), folder / "encoder")
     _make_reranker(folder / "reranker", folder / "base")
     (folder / "project").mkdir()

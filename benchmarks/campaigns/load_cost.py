@@ -28,7 +28,7 @@ def _make(folder: Path) -> None:
     from nymlink.vocabulary.read import open_vocabulary
 
     vocabulary = open_vocabulary(data_root() / _SOURCE)
-    index = Index.build(vocabulary, directory=folder / "index", encoder=MINI, phrases=False)
+    index = Index.build(vocabulary, directory=folder / "index", encoder=MINI)
     del index
     step = max(len(vocabulary) // _MANY, 1)
     names = [vocabulary.preferred_name(row) for row in range(0, len(vocabulary), step)][:_MANY]

@@ -28,7 +28,7 @@ def small_index(directory: Path | None = None) -> Index:
         builder.concept(f"X:{number}")
         builder.name(f"X:{number}", name, lang="en", kind="preferred")
     vocabulary = Vocabulary.of((Source("toy", "table", version="1"), builder.build()))
-    return Index.build(vocabulary, directory=directory, encoder=None, phrases=False)
+    return Index.build(vocabulary, directory=directory, encoder=None)
 
 
 def make_project(path: Path, *, directory: Path | None = None) -> None:

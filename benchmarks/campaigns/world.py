@@ -140,7 +140,7 @@ def _make(folder: Path, data: Path) -> None:
     open_vocabulary(folder / "doid.tsv").save(folder / "other")
     (folder / "few.tsv").write_text("".join(lines[:150]), encoding="utf-8")
     open_vocabulary(folder / "few.tsv").save(folder / "few")
-    Index.build(vocabulary, directory=folder / "index", encoder=None, phrases=False)
+    Index.build(vocabulary, directory=folder / "index", encoder=None)
     names = [vocabulary.preferred_name(row) for row in range(min(len(vocabulary), _TERMS))]
     asked = [name if at % 2 else " ".join(reversed(name.split())) for at, name in enumerate(names)]
     (folder / "mentions.txt").write_text("\n".join(asked) + "\n", encoding="utf-8")

@@ -101,7 +101,7 @@ def build_index(directory: str, name: str, *, encoder: str | None = None) -> dic
     start = time.perf_counter()
     vocabulary = Vocabulary.load(folder / "vocabulary")
     cache = None if encoder is None else EmbeddingCache(folder / "vectors")
-    index = Index.build(vocabulary, directory=folder / name, encoder=encoder, cache=cache, phrases=False)
+    index = Index.build(vocabulary, directory=folder / name, encoder=encoder, cache=cache)
     return {
         "concepts": len(index.vocabulary),
         "entries": len(index.entries),

@@ -139,7 +139,7 @@ def main() -> None:
     arguments = parser.parse_args()
     data = data_root()
     corpora = {name: load(task, data) for name, task in SPLITS.items()}
-    index = Index.build(corpora["NCBI dev"][0], encoder=arguments.encoder, phrases=False)
+    index = Index.build(corpora["NCBI dev"][0], encoder=arguments.encoder)
     labelled = {
         name: with_unanswerable(index, label_mentions(index, corpus)) for name, (_, [corpus]) in corpora.items()
     }

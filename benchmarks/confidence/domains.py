@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
     vocabulary = read_vocabulary(*(data_root() / f"vocabularies/{name}.tsv.gz" for name in NAMES))
-    index = Index.build(vocabulary, encoder=None, phrases=False)
+    index = Index.build(vocabulary, encoder=None)
     fitted, measured = halves()
     index = index.with_calibration(fit_calibration(index, fitted).calibration.to_dict())
     mentions = [mention for document in measured.documents for mention in document.mentions]

@@ -92,7 +92,6 @@ class Indexes:
                 encoder=MINI,
                 languages=languages,
                 cache=EmbeddingCache.of_user(),
-                phrases=False,
             )
         index = Index.load(self._folder / name)
         # The current calibration, if it changed since the index was built.
@@ -266,7 +265,7 @@ def small(indexes: Indexes, size: int, seed: int) -> dict[str, Any]:
             if name.lang == "en":
                 builder.name(concept_id, name.text, lang="en", kind=name.kind)
     few = Vocabulary.of((Source("few", "made"), builder.build()))
-    index = Index.build(few, encoder=MINI, cache=EmbeddingCache.of_user(), phrases=False)
+    index = Index.build(few, encoder=MINI, cache=EmbeddingCache.of_user())
     calibration = Calibration.of(index)
     labelled = label_mentions(index, corpus)
     told = reliability_of(calibration, labelled)

@@ -46,7 +46,7 @@ def encoders(folder: Path) -> dict[str, Encoder]:
 def row(label: str, encoder: Encoder, task: Task, cache: EmbeddingCache) -> dict[str, Any]:
     """Measure the vectors of an encoder alone on a task, in each way of counting."""
     vocabulary, [corpus] = load(task, data_root())
-    index = Index.build(vocabulary, encoder=encoder, cache=cache, progress=True, phrases=False)
+    index = Index.build(vocabulary, encoder=encoder, cache=cache, progress=True)
     figures = readings(index.with_fusion(Fusion.of(index.search.parts, weights={DENSE: 1})), corpus)
     ways = {
         "by concept": {f"acc@{k}": figures[f"concept_acc@{k}"] for k in (1, 5)},

@@ -123,9 +123,7 @@ def link(encoder: str, cache: str, library: str | None) -> dict[str, Any]:
     for task in (task for task in DEVELOPMENT if task.name in TASKS):
         vocabulary, [corpus] = load(task, data_root())
         kept = EmbeddingCache(Path(cache))
-        index = Index.build(
-            vocabulary, encoder=loaded, languages=task.languages, cache=kept, progress=True, phrases=False
-        )
+        index = Index.build(vocabulary, encoder=loaded, languages=task.languages, cache=kept, progress=True)
         of = evaluate(index.with_ranker(ranker), corpus).figures
         found[task.name] = "/".join(f"{100 * of[f'concept_acc@{k}']:.1f}" for k in (1, 5))
     return found

@@ -183,7 +183,7 @@ def measure(program: str | None) -> dict[str, list[dict[str, Any]]]:
     """Measure the formats of links of given mentions, and of mentions that are found in the same texts."""
     root = inputs.data_root()
     documents = list(read_corpus(root / CORPUS).documents)
-    index = Index.build(read_vocabulary(root / inputs.MEDIC), encoder=None, phrases=False)
+    index = Index.build(read_vocabulary(root / inputs.MEDIC), encoder=None)
     given = Links(link for each in Linker(index).link_documents(documents) for link in each)
     bare = [Document(document.id, document.text) for document in documents]
     found = Links(link for _, each in Annotator(index).annotate_documents(bare) for link in each)

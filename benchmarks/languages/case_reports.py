@@ -104,7 +104,6 @@ def _index(folder: Path, vocabulary: Path, encoder: str) -> Index:
             cache=EmbeddingCache(folder / "vectors"),
             directory=directory,
             progress=True,
-            phrases=False,
         )
     return Index.load(directory)
 

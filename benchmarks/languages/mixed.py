@@ -141,7 +141,6 @@ def _index(folder: Path, dictionary: Path, encoder: str) -> Index:
             encoder=None if encoder == LETTERS else encoder,
             cache=cache,
             directory=directory,
-            phrases=False,
         )
     return Index.load(directory)
 

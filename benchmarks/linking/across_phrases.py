@@ -153,13 +153,13 @@ def _cells(way: str, figures: npt.NDArray[np.float64]) -> dict[str, str]:
 
 
 def mean_of(
-    rows: Sequence[Mapping[str, Any]], figures: Sequence[Mapping[str, npt.NDArray[np.float64]]]
+    label: str, rows: Sequence[Mapping[str, Any]], figures: Sequence[Mapping[str, npt.NDArray[np.float64]]]
 ) -> dict[str, Any]:
-    """Make the row of the means over sets."""
+    """Make a row of the means over sets."""
     mean: dict[str, Any] = {
-        "corpus → vocabulary": "mean",
+        "corpus → vocabulary": label,
         "mentions": sum(row["mentions"] for row in rows),
-        "names added": "",
+        "names added": round(np.mean([row["names added"] for row in rows])),
     }
     for way in _WAYS:
         own = np.stack([each[way] for each in figures])
@@ -168,6 +168,20 @@ def mean_of(
         gained = "" if way == "without" else f", {more:+.2f} ± {error:.2f}"
         mean |= {way: f"{first:.2f}/{five:.2f}{gained}", f"{way}, occurrences": f"{every:.2f}"}
     return mean
+
+
+def means_of(
+    vocabularies: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    figures: Sequence[Mapping[str, npt.NDArray[np.float64]]],
+) -> list[dict[str, Any]]:
+    """Make the means over the sets of each vocabulary, and over all sets."""
+    means = []
+    for name in dict.fromkeys(vocabularies):
+        own = [place for place, each in enumerate(vocabularies) if each == name]
+        label = f"{len(own)} corpora → {name}"
+        means.append(mean_of(label, [rows[place] for place in own], [figures[place] for place in own]))
+    return [*means, mean_of("mean of all", rows, figures)]
 
 
 def main() -> None:
@@ -184,7 +198,7 @@ def main() -> None:
     chosen = [each for each in SETS if any(text in each.name for text in arguments.only)]
     ranked = scorers(chosen, arguments.encoder, folder, data)
     found = occurrences(data)
-    rows, figures = [], []
+    rows, figures, vocabularies = [], [], []
     for each in chosen:
         index = opened(each.vocabulary, arguments.encoder, folder, data)
         if compared := compare(each, index, found, ranked[each.corpus], data):
@@ -192,9 +206,10 @@ def main() -> None:
             print(row, flush=True)
             rows.append(row)
             figures.append(own)
-    rows.append(mean_of(rows, figures))
-    header = list(rows[0])
-    print(report.table(header, [[str(row[key]) for key in header] for row in rows]))
+            vocabularies.append(each.vocabulary)
+    means = means_of(vocabularies, rows, figures)
+    header = list(means[0])
+    print(report.table(header, [[str(row[key]) for key in header] for row in [*rows, *means]]))
     about = report.about(
         data="as the row says; phrases and rankers from the other corpora",
         split="training and development parts",
@@ -203,7 +218,7 @@ def main() -> None:
         encoder=Path(arguments.encoder).name,
         seed="0",
     )
-    report.save(arguments.json, {"about": about, "phrases": rows})
+    report.save(arguments.json, {"about": about, "phrases": means, "corpora": rows})
 
 
 if __name__ == "__main__":

@@ -104,9 +104,7 @@ def measure(
         if limit is not None:
             corpora = [first(corpus, limit) for corpus in corpora]
         cache = EmbeddingCache(Path(folder) / "vectors")
-        index = Index.build(
-            vocabulary, encoder=loaded, languages=chosen.languages, cache=cache, progress=True, phrases=False
-        )
+        index = Index.build(vocabulary, encoder=loaded, languages=chosen.languages, cache=cache, progress=True)
         if ranker is not None:
             index = index.with_ranker(content)
         lines = {

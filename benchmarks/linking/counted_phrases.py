@@ -2,7 +2,8 @@
 
 Only training and development parts are read. CRAFT's taxa are left out, because there "mice" means the genus.
 BC5CDR and GSC+ state no licence; S800, Linnaeus and BioID may not be published again; the ids of AskAPatient and
-of the hospital's laboratory belong to SNOMED CT and LOINC, which have terms of their own.
+of the hospital's laboratory belong to SNOMED CT and LOINC, which have terms of their own. The labels of mapped
+concepts (Biomappings, MGI) gained nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from benchmarks.linking.curated_sets import craft, pubtator, terms
-from nymlink.core.prefixes import contract
 from nymlink.corpus.documents import Corpus
 from nymlink.corpus.read import read_corpus
 from nymlink.text.normalise import normalise
@@ -98,16 +98,6 @@ def _medmentions(data: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
                 yield document, text, (f"UMLS:{cui}",)
 
 
-def _mapped(name: str, data: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Read the labels of both concepts of each exact mapping as phrases for the other concept."""
-    with gzip.open(data / "curated" / "mappings" / name, "rt", encoding="utf-8", newline="") as file:
-        for row in csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"):
-            if row["predicate_id"] in ("skos:exactMatch", "owl:equivalentClass"):
-                for label, other in (("subject_label", "object_id"), ("object_label", "subject_id")):
-                    if row.get(label):
-                        yield name, row[label], (contract(row[other]),)
-
-
 _AIONER: Final = "MIT (ncbi/AIONER)"
 
 SOURCES: Final = (
@@ -124,8 +114,6 @@ SOURCES: Final = (
             ("NLM-Gene", "NLMgene_Train"),
         )
     ),
-    Annotations("Biomappings", "CC0", partial(_mapped, "biomappings_positive.sssom.tsv.gz")),
-    Annotations("MGI", "CC BY 4.0", partial(_mapped, "mp_hp_mgi_all.sssom.tsv.gz")),
 )
 
 
@@ -135,11 +123,11 @@ def occurrences(data: Path) -> list[Occurrence]:
 
 
 Counts = dict[str, dict[str, dict[str, int]]]
-"""Phrase → id of a concept → name of a source → number of mentions."""
+"""Phrase → id of a concept → name of a source → number of documents."""
 
 
 def counted(found: Iterable[Occurrence], *, without: Collection[str] = (), hidden: Collection[str] = ()) -> Counts:
-    """Count phrases.
+    """Count the documents in which a phrase means a concept: a mention that a document repeats counts once.
 
     Args:
         found: the phrases.
@@ -147,7 +135,7 @@ def counted(found: Iterable[Occurrence], *, without: Collection[str] = (), hidde
         hidden: documents to leave out.
     """
     counts: Counts = {}
-    for each in found:
+    for each in dict.fromkeys(found):
         if each.source not in without and each.document not in hidden:
             times = counts.setdefault(each.phrase, {}).setdefault(each.concept, {})
             times[each.source] = times.get(each.source, 0) + 1

@@ -283,9 +283,7 @@ def opened(name: str, encoder: str, folder: Path, data: Path) -> Index:
     if not directory.exists():
         languages = None if name in ("medic", "askapatient", "labs") else ("en",)
         vocabulary = vocabulary_of(name, data)
-        Index.build(
-            vocabulary, encoder=encoder, languages=languages, phrases=False, directory=directory, progress=True
-        )
+        Index.build(vocabulary, encoder=encoder, languages=languages, directory=directory, progress=True)
     index = Index.load(directory)
     plan = Plan.from_dict(index.settings)
     index = index.with_ranker(plan.ranker)

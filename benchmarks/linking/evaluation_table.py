@@ -24,9 +24,7 @@ from nymlink.index.sparse.features import PRESETS
 def run(task: Task, settings: list[str], data: Path) -> dict[str, Evaluation]:
     """Evaluate one task under each setting."""
     vocabulary, [corpus] = load(task, data)
-    indexes = {
-        setting: Index.build(vocabulary, sparse=setting, encoder=None, phrases=False) for setting in settings
-    }
+    indexes = {setting: Index.build(vocabulary, sparse=setting, encoder=None) for setting in settings}
     return {setting: evaluate(index, corpus, as_published=True) for setting, index in indexes.items()}
 
 

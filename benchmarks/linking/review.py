@@ -209,12 +209,7 @@ def files(data: Path, room: str) -> tuple[Index, list[Corpus], Index, list[Corpu
     unpack(str(data / task.corpus), room, parts=parts)
     vocabulary = label_ontology(data / task.dictionary)
     _, abstracts = load(gsc(), data)
-    return (
-        Index.build(vocabulary, phrases=False),
-        [read_corpus(Path(room) / part) for part in parts],
-        default_index(),
-        abstracts,
-    )
+    return Index.build(vocabulary), [read_corpus(Path(room) / part) for part in parts], default_index(), abstracts
 
 
 def _summary(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

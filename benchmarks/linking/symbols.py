@@ -80,7 +80,7 @@ def prepare(vocabulary: str, folder: str, encoders: dict[str, str | None], *, co
 
     read = read_vocabulary(data_root() / "vocabularies" / f"{vocabulary}.tsv.gz")
     for index, encoder in encoders.items():
-        Index.build(read, directory=Path(folder) / index, encoder=encoder, phrases=False)
+        Index.build(read, directory=Path(folder) / index, encoder=encoder)
     names = [
         (text, concept, kind)
         for batch in read.name_batches(languages=["en"])

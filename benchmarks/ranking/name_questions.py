@@ -25,7 +25,7 @@ SHARE: Final = 3
 def development(task: Task, data: Path, encoder: str = MINI) -> Asked:
     """Ask an index with an encoder for the gold mentions of a task."""
     vocabulary, (corpus, *_) = load(task, data)
-    index = Index.build(vocabulary, encoder=encoder, languages=task.languages, phrases=False)
+    index = Index.build(vocabulary, encoder=encoder, languages=task.languages)
     return Asked.of(index, _of_corpus(index, corpus))
 
 

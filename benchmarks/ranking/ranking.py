@@ -75,7 +75,7 @@ class Kept:
 def development(task: Task, data: Path) -> tuple[LabelledQuestions, Ints]:
     """Ask for the gold mentions of a task."""
     vocabulary, (corpus, *_) = load(task, data)
-    index = Index.build(vocabulary, encoder=MINI, languages=task.languages, phrases=False)
+    index = Index.build(vocabulary, encoder=MINI, languages=task.languages)
     resolver, asked = GoldResolver(vocabulary), []
     number, pipeline = 0, Pipeline(index, composites="gold")
     for document in corpus.documents:
@@ -188,7 +188,7 @@ def shipped() -> Ranker:
 
 def _annotated(task: Task, data: Path) -> LabelledQuestions:
     vocabulary, (corpus, *_) = load(task, data)
-    return annotated_questions(Index.build(vocabulary, encoder=MINI, phrases=False), corpus)
+    return annotated_questions(Index.build(vocabulary, encoder=MINI), corpus)
 
 
 def _alone(labelled: LabelledQuestions) -> tuple[LabelledQuestions, Ints]:

@@ -161,7 +161,7 @@ def scored(name: str, folder: Path, *, augmented: bool, candidates: int, first: 
         vocabulary = augment(vocabulary, [read_corpus(data / chosen.training)])
     reranker = Reranker.load(folder, vocabulary, refit=True)
     reranker.candidates = candidates
-    index = Index.build(vocabulary, progress=True, phrases=False)
+    index = Index.build(vocabulary, progress=True)
     corpus = read_corpus(data / chosen.measured)
     return label_candidates(index, reranker, replace(corpus, documents=corpus.documents[:first]), progress=True)
 

@@ -57,10 +57,10 @@ def build(dictionary: str, output: str, cache: str, *, names: str | None, encode
     if names is not None:
         vocabulary = augment(vocabulary, [read_corpus(Path(names))])
     if encoder is None:
-        index = Index.build(vocabulary, sparse="le-nguyen", progress=True, encoder=None, phrases=False)
+        index = Index.build(vocabulary, sparse="le-nguyen", progress=True, encoder=None)
     else:
         loaded, kept = Encoder.load(encoder, backend="torch"), EmbeddingCache(Path(cache))
-        index = Index.build(vocabulary, sparse="none", encoder=loaded, cache=kept, progress=True, phrases=False)
+        index = Index.build(vocabulary, sparse="none", encoder=loaded, cache=kept, progress=True)
         index = index.with_fusion(Fusion.of(["exact", "dense"], weights={"dense": 1.0}))
     index.save(output)
     return {}

@@ -57,7 +57,7 @@ def build(source: str, output: str) -> dict[str, Any]:
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     start = time.perf_counter()
-    built = Index.build(Vocabulary.load(source), directory=output, languages=["en"], encoder=None, phrases=False)
+    built = Index.build(Vocabulary.load(source), directory=output, languages=["en"], encoder=None)
     seconds = time.perf_counter() - start
     return {"names": len(built.entries.names), "entries": len(built.entries), "seconds": seconds}
 

@@ -49,9 +49,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, help="only so many mentions of each split, for trying")
     arguments = parser.parse_args()
     vocabulary = read_vocabulary(data_root() / MESH)
-    indexes = {"sparse": Index.build(vocabulary, sparse="le-nguyen", progress=True, encoder=None, phrases=False)}
+    indexes = {"sparse": Index.build(vocabulary, sparse="le-nguyen", progress=True, encoder=None)}
     if arguments.encoder is not None:
-        dense = Index.build(vocabulary, sparse="none", encoder=arguments.encoder, progress=True, phrases=False)
+        dense = Index.build(vocabulary, sparse="none", encoder=arguments.encoder, progress=True)
         indexes["dense"] = dense.with_fusion(Fusion.of(["exact", "dense"], weights={"dense": 1.0}))
     rows = []
     for split in SPLITS:

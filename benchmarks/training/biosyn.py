@@ -87,7 +87,6 @@ def measure(corpus: str, dictionary: str, encoder: str, cache: str, fusion: Mapp
         encoder=Encoder.load(encoder, backend="torch"),
         cache=EmbeddingCache(Path(cache)),
         progress=True,
-        phrases=False,
     )
     ways = {"vectors alone": {"dense": 1.0}} | ({"with the sparse weight": fusion} if fusion else {})
     found = {}

@@ -129,9 +129,7 @@ def measure(corpus: str, dictionaries: Mapping[str, str], encoder: str, cache: s
     found: dict[str, Any] = {"vectors alone": {}, "hybrid": {}}
     for kind, dictionary in dictionaries.items():
         vocabulary = open_vocabulary(Path(dictionary))
-        index = Index.build(
-            vocabulary, encoder=loaded, cache=EmbeddingCache(Path(cache)), progress=True, phrases=False
-        )
+        index = Index.build(vocabulary, encoder=loaded, cache=EmbeddingCache(Path(cache)), progress=True)
         for way, weights in (("vectors alone", {DENSE: 1.0}), ("hybrid", None)):
             joined = index.with_fusion(Fusion.of(index.search.parts, weights=weights))
             figures = evaluate(joined, mentions).figures

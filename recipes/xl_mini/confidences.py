@@ -142,7 +142,7 @@ def _labelled(index: Index, lines: list[list[str]], general: list[str], language
 
 
 def _index(dictionary: Path, encoder: Encoder, cache: EmbeddingCache) -> Index:
-    return Index.build(read_vocabulary(dictionary), encoder=encoder, cache=cache, phrases=False)
+    return Index.build(read_vocabulary(dictionary), encoder=encoder, cache=cache)
 
 
 if __name__ == "__main__":

@@ -91,9 +91,7 @@ def hybrid(encoder: Encoder | None, corpora: Mapping[str, HeldOutCorpus]) -> Fig
     figures = {}
     for name, corpus in corpora.items():
         if corpus.dictionary not in indexes:
-            indexes[corpus.dictionary] = Index.build(
-                read_vocabulary(Path(corpus.dictionary)), encoder=encoder, phrases=False
-            )
+            indexes[corpus.dictionary] = Index.build(read_vocabulary(Path(corpus.dictionary)), encoder=encoder)
         index = indexes[corpus.dictionary]
         with Path(corpus.corpus).open(encoding="utf-8", newline="") as file:
             _, *asked = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)

@@ -150,7 +150,7 @@ def evaluate(folder: Path, data: Path, stage: str, encoder: str | Path | None, *
     files = find_queries([data / "corpora/xlbel/v1.0"], LANGUAGES)
     queries = {code: read_corpus(file) for code, file in files.items()}
     known = None if encoder is None else Encoder.load(encoder)
-    index = Index.build(dictionary(folder), sparse=sparse, encoder=known, progress=True, phrases=False)
+    index = Index.build(dictionary(folder), sparse=sparse, encoder=known, progress=True)
     results = evaluate_languages({stage: index}, queries, without_own_names=True, progress=True)
     return [{name: value for name, value in result.to_dict().items() if name in _KEPT} for result in results]
 

@@ -77,7 +77,7 @@ def _make(genuine: Path) -> None:
     export(genuine / "encoder", genuine / "onnx")
     encoder = Encoder.load(genuine / "onnx")
     encoder.encode(_QUERIES, cache=EmbeddingCache(genuine / "vectors"))
-    Index.build(vocabulary, directory=genuine / "index", encoder=encoder, phrases=False)
+    Index.build(vocabulary, directory=genuine / "index", encoder=encoder)
     DualEncoder.from_encoder(bare, DualEncoderConfig(max_length=64)).save(genuine / "dual")
     CrossEncoder.from_encoder(bare, CrossEncoderConfig(max_length=64)).save(genuine / "cross")
     for name in ("dual", "cross"):

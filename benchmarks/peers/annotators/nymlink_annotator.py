@@ -16,7 +16,7 @@ def build(dictionary: Dictionary, index: Path, *, fuzzy: bool, encoder: str | No
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     vocabulary = Vocabulary.load(dictionary.folder / "vocabulary")
-    Index.build(vocabulary, directory=index / "index", encoder=encoder, phrases=False)
+    Index.build(vocabulary, directory=index / "index", encoder=encoder)
     load(dictionary, index, fuzzy=fuzzy, encoder=encoder)
 
 

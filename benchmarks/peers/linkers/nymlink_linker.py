@@ -24,7 +24,6 @@ def build(dictionary: Dictionary, index: Path, *, encoder: str | None) -> None:
         directory=index / "index",
         encoder=encoder,
         cache=None if encoder is None else EmbeddingCache(cache),
-        phrases=False,
     )
 
 

@@ -81,10 +81,7 @@ def index() -> None:
 )
 @click.option("--language", "languages", multiple=True, help="Search names in this language only. Repeatable.")
 @click.option(
-    "--phrases/--no-phrases",
-    default=True,
-    show_default=True,
-    help="Add phrases that annotators and curators used for its concepts, with counts.",
+    "--phrases", is_flag=True, help="Add phrases that annotators and curators used for its concepts, with counts."
 )
 @click.option(
     "--cache",

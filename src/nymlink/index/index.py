@@ -148,7 +148,7 @@ class Index:
         store: str | Path | None = None,
         fusion: str = WEIGHTED,
         languages: Collection[str] | None = None,
-        phrases: bool = True,
+        phrases: bool = False,
         directory: str | Path | None = None,
         cache: EmbeddingCache | None = None,
         progress: bool = False,

@@ -220,9 +220,7 @@ def with_own_concepts(project: Project, link: Links) -> Links:
         builder.name(each.id, each.name, kind="preferred")
         for synonym in each.synonyms:
             builder.name(each.id, synonym)
-    index = Index.build(
-        Vocabulary.of((Source("own concepts", "nymlink project"), builder.build())), encoder=None, phrases=False
-    )
+    index = Index.build(Vocabulary.of((Source("own concepts", "nymlink project"), builder.build())), encoder=None)
     linker = Linker(index, top_k=3)
 
     def both(mentions: Sequence[Mention]) -> list[Link]:

@@ -270,9 +270,7 @@ class _Matcher:
         index, rows = self._index, np.arange(self._other.name_count, dtype=np.int32)
         if index is None:
             index, rows = (
-                Index.build(
-                    part_of(self._other, free), encoder=self._encoder, phrases=False, progress=self._progress
-                ),
+                Index.build(part_of(self._other, free), encoder=self._encoder, progress=self._progress),
                 kept,
             )
         names = [name for name in self._others.all if free[name.concept]]
