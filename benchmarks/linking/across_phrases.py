@@ -184,6 +184,12 @@ def means_of(
     return [*means, mean_of("mean of all", rows, figures)]
 
 
+def tables_of(rows: Sequence[dict[str, Any]], means: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Divide the result into tables: the means, and everything."""
+    shown = (next(iter(rows[0])), *_WAYS)
+    return {"phrases": [{key: row[key] for key in shown} for row in means], "corpora": [*rows, *means]}
+
+
 def main() -> None:
     """Measure, print a table, and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -218,7 +224,7 @@ def main() -> None:
         encoder=Path(arguments.encoder).name,
         seed="0",
     )
-    report.save(arguments.json, {"about": about, "phrases": means, "corpora": rows})
+    report.save(arguments.json, {"about": about, **tables_of(rows, means)})
 
 
 if __name__ == "__main__":
