@@ -103,7 +103,7 @@ def compare(
     hidden = {document.id for document in chosen.read(data).documents}
     counts = counted(found, without={chosen.corpus}, hidden=hidden)
     phrases = Phrases((text, concept, times) for text, own in counts.items() for concept, times in own.items())
-    added = phrases.names(index.vocabulary, meanings := phrases.of(index.vocabulary))
+    added, meanings = phrases.choose(index.vocabulary)
     if not len(added.names):
         return None
     extended = index.with_names(phrases.source, added).with_uses(meanings)

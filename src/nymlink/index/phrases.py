@@ -85,28 +85,36 @@ class Phrases:
         spoken = vocabulary.counts("lang") if languages is None else languages
         if not matching_languages([_LANGUAGE, UNKNOWN_LANGUAGE], spoken):
             return vocabulary, None
-        meanings = self.of(vocabulary)
-        added = self.names(vocabulary, meanings)
+        added, meanings = self.choose(vocabulary)
         if not len(added.names):
             return vocabulary, meanings or None
         parts = [*vocabulary.parts(), (self.source, added)]
         return Vocabulary.of(*parts, repeats=True, settings=vocabulary.settings), meanings
 
-    @staticmethod
-    def names(vocabulary: Vocabulary, meanings: Meanings) -> Tables:
-        """Make names of the phrases that mostly mean one concept, unless the concept has the name."""
-        rows = [
-            (known[0], phrase, _LANGUAGE, "exact")
-            for phrase, own in meanings.items()
-            if (known := main_meaning(own)) is not None and not _has_name(vocabulary, known[0], phrase)
-        ]
+    def choose(self, vocabulary: Vocabulary) -> tuple[Tables, Meanings]:
+        """Choose the phrases that mostly mean one concept of a vocabulary.
+
+        A phrase that only other concepts have as a name is left out.
+
+        Returns:
+            The names to add, and the meanings of all chosen phrases.
+        """
+        rows, chosen = [], {}
+        for phrase, own in self._meanings(vocabulary).items():
+            if (known := main_meaning(own)) is None:
+                continue
+            owners = _owners(vocabulary, phrase)
+            if not owners:
+                rows.append((known[0], phrase, _LANGUAGE, "exact"))
+            if not owners or known[0] in owners:
+                chosen[phrase] = own
         names = NAME_SCHEMA.empty_table()
         if rows:
             columns = [pa.array(column) for column in zip(*rows, strict=True)]
             names = pa.Table.from_arrays(columns, schema=NAME_SCHEMA)
-        return Tables(CONCEPT_SCHEMA.empty_table(), names, REDIRECT_SCHEMA.empty_table())
+        return Tables(CONCEPT_SCHEMA.empty_table(), names, REDIRECT_SCHEMA.empty_table()), chosen
 
-    def of(self, vocabulary: Vocabulary) -> Meanings:
+    def _meanings(self, vocabulary: Vocabulary) -> Meanings:
         """Select the phrases of the concepts of a vocabulary, with the ids that it gives them."""
         meanings: dict[str, dict[str, Counter[str]]] = {}
         for row, key in self._found(vocabulary):
@@ -130,10 +138,11 @@ class Phrases:
                 yield row, key
 
 
-def _has_name(vocabulary: Vocabulary, concept: str, text: str) -> bool:
-    row = vocabulary.row(concept)
-    owners = vocabulary.columns.names["concept"]
-    return any(owners[name].as_py() == row for name in vocabulary.name_rows(text))
+def _owners(vocabulary: Vocabulary, text: str) -> set[str]:
+    """Find the ids of the live concepts that have a name."""
+    columns = vocabulary.columns
+    rows = {columns.names["concept"][name].as_py() for name in vocabulary.name_rows(text)}
+    return {vocabulary.concept_id(row) for row in rows if not columns.concepts["obsolete"][row].as_py()}
 
 
 def read_phrases(text: str) -> Iterator[tuple[str, str, Times]]:
