@@ -72,7 +72,8 @@ def answered(
     place = {question: number for number, question in enumerate(distinct)}
     rows = np.concatenate(found)[[place[question] for question in questions]].tolist()
     right = np.array([[row in answer for row in own] for own, answer in zip(rows, answers, strict=True)], bool)
-    return Measured(right[:, 0], right.any(axis=1))
+    five: npt.NDArray[np.bool_] = right.any(axis=1)
+    return Measured(right[:, 0], five)
 
 
 def scorers(sets: Sequence[Set], encoder: str, folder: Path, data: Path) -> dict[str, Scorer]:

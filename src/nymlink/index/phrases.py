@@ -99,7 +99,8 @@ class Phrases:
         Returns:
             The names to add, and the meanings of all chosen phrases.
         """
-        rows, chosen = [], {}
+        rows: list[tuple[str, str, str, str]] = []
+        chosen: dict[str, Mapping[str, Times]] = {}
         for phrase, own in self._meanings(vocabulary).items():
             if (known := main_meaning(own)) is None:
                 continue
