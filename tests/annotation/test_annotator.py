@@ -225,3 +225,25 @@ def test_inflected_names_of_other_languages(language: str, name: str, text: str,
     index = Index.build(Vocabulary.of((Source("toy", "test"), builder.build())), encoder=None)
     links = Annotator(index, AnnotatorSettings(language=language)).annotate(text)
     assert [link.mention.text for link in links] == ([found] if found else [])
+
+
+def test_the_language_of_each_text_is_detected() -> None:
+    builder = TableBuilder()
+    builder.concept("T:1")
+    for language, name in (("en", "renal cyst"), ("es", "quiste renal"), ("fr", "kyste rénal")):
+        builder.name("T:1", name, lang=language, kind="exact")
+    index = Index.build(Vocabulary.of((Source("toy", "test"), builder.build())), encoder=None)
+    texts = {
+        "es": "La paciente niega fiebre y no tiene quistes renales.",
+        "en": "The patient denies fever; there are no renal cysts.",
+        "fr": "La patiente n'a pas de kystes rénaux à l'échographie.",
+    }
+    detecting = Annotator(index, AnnotatorSettings(language="auto"))
+    together = dict(detecting.annotate_documents([Document(code, text) for code, text in texts.items()]))
+    assert [document.id for document in together] == list(texts)
+    for (document, links), (code, text) in zip(together.items(), texts.items(), strict=True):
+        assert detecting.language_of(document.text) == code
+        assert links == list(Annotator(index, AnnotatorSettings(language=code)).annotate(document))
+        assert [link.context.flags["negated"] for link in links if link.context] == [True]
+    # Too short to tell.
+    assert detecting.language_of("CT") == "en"

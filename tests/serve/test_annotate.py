@@ -26,6 +26,15 @@ def test_mentions_are_those_of_an_annotator(client: TestClient) -> None:
     assert client.post("/annotate", json={"text": ""}).json() == {"links": []}
 
 
+def test_the_language_of_a_text_is_given_or_detected(client: TestClient) -> None:
+    english = client.post("/annotate", json={"text": TEXT}).json()
+    assert client.post("/annotate", json={"text": TEXT, "language": "auto"}).json() == english
+    # The index has no Spanish names.
+    assert client.post("/annotate", json={"text": TEXT, "language": "es"}).json() == {"links": []}
+    refused = client.post("/annotate", json={"text": TEXT, "language": "klingon!"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_language")
+
+
 def test_bad_texts_are_refused(client: TestClient) -> None:
     assert client.post("/annotate", json={"text": TEXT, "index": "other"}).json()["code"] == "unknown_index"
     assert client.post("/annotate", json={"text": 3}).json()["code"] == "invalid_request"

@@ -14,6 +14,7 @@ from nymlink.annotation.finders import DictionaryFinder, Finder, FuzzyFinder
 from nymlink.annotation.findings import FindingFinder
 from nymlink.annotation.matcher import open_matcher
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import AUTOMATIC
 from nymlink.corpus.documents import Document
 from nymlink.index.index import Index
 from nymlink.linking.context import contexts_of
@@ -21,6 +22,7 @@ from nymlink.linking.default import default_index
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
+from nymlink.text.languages import recognise_language
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 _TOGETHER: Final = 64
 """Number of documents that are annotated together. One search for all their phrases is faster."""
+
+_DETECTED: Final = 1_000
+"""Characters of a text from which its language is detected."""
 
 
 class Annotator:
@@ -54,7 +59,9 @@ class Annotator:
     def __init__(self, index: Index, settings: AnnotatorSettings | None = None, *, progress: bool = False) -> None:
         self.index = index
         self.settings = AnnotatorSettings() if settings is None else settings
-        self._finder = self._make_finder(progress=progress)
+        self._finders: dict[str | None, Finder] = {}
+        if self.settings.language != AUTOMATIC:
+            self._finder(self.settings.language, progress=progress)
 
     @classmethod
     def load(
@@ -108,36 +115,56 @@ class Annotator:
     def _annotated(self, documents: list[Document]) -> Iterator[tuple[Document, list[Link]]]:
         if not documents:
             return
-        for document, links in zip(documents, self._finder.find(documents), strict=True):
-            contexts = contexts_of(
-                document.text, [link.mention for link in links], self.settings.flags, self.settings.language
-            )
+        languages = [self.language_of(document.text) for document in documents]
+        found: dict[int, list[Link]] = {}
+        for language in dict.fromkeys(languages):
+            rows = [row for row, own in enumerate(languages) if own == language]
+            links = self._finder(language).find([documents[row] for row in rows])
+            found.update(zip(rows, links, strict=True))
+        for row, (document, language) in enumerate(zip(documents, languages, strict=True)):
+            mentions = [link.mention for link in found[row]]
+            contexts = contexts_of(document.text, mentions, self.settings.flags, language)
             yield (
                 document,
-                [replace(link, context=context) for link, context in zip(links, contexts, strict=True)],
+                [replace(link, context=context) for link, context in zip(found[row], contexts, strict=True)],
             )
 
-    def _make_finder(self, *, progress: bool) -> Finder:
+    def language_of(self, text: str) -> str | None:
+        """Get the language whose names and rules a text is annotated with.
+
+        It is the one of the settings; with ``"auto"`` the one detected, or English if none is sure.
+        """
+        if self.settings.language != AUTOMATIC:
+            return self.settings.language
+        return recognise_language(text[:_DETECTED], AUTOMATIC) or "en"
+
+    def _finder(self, language: str | None, *, progress: bool = False) -> Finder:
+        finder = self._finders.get(language)
+        if finder is None:
+            finder = self._finders[language] = self._make_finder(language, progress=progress)
+        return finder
+
+    def _make_finder(self, language: str | None, *, progress: bool) -> Finder:
         settings, restriction = self.settings, self.settings.restriction
         if settings.detector != DICTIONARY_DETECTOR:
             given = settings.detector == GIVEN_DETECTOR
             return DetectedFinder(
-                Linker(self.index, language=settings.language, restriction=restriction),
+                Linker(self.index, language=language, restriction=restriction),
                 None if given else open_detector(settings.detector),
                 settings.min_confidence,
             )
-        matcher = open_matcher(self.index, language=settings.language, progress=progress)
+        matcher = open_matcher(self.index, language=language, progress=progress)
         allowed = restriction.names(self.index.vocabulary) if restriction else None
         if allowed is not None:
             matcher = matcher.restricted(allowed)
         dictionary = DictionaryFinder(matcher, settings.min_confidence, settings.overlaps)
-        finder: Finder = dictionary if not settings.fuzzy else self._fuzzy(dictionary)
-        if not settings.findings or settings.language != "en":
+        finder: Finder = dictionary if not settings.fuzzy else self._fuzzy(dictionary, language)
+        if not settings.findings or language != "en":
             return finder
         vocabulary = self.index.vocabulary
         return FindingFinder(finder, vocabulary, allowed=allowed, min_confidence=settings.min_confidence)
 
-    def _fuzzy(self, dictionary: DictionaryFinder) -> FuzzyFinder:
+    def _fuzzy(self, dictionary: DictionaryFinder, language: str | None) -> FuzzyFinder:
         settings = self.settings
         if self.index.calibration is None:
             raise InputError(
@@ -145,7 +172,7 @@ class Annotator:
                 "out fuzzy, or run `nymlink calibrate` on the index"
             )
         linked = DetectedFinder(
-            Linker(self.index, language=settings.language, guesses=False, restriction=settings.restriction),
+            Linker(self.index, language=language, guesses=False, restriction=settings.restriction),
             None,
             settings.fuzzy_confidence,
         )

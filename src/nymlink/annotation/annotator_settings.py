@@ -59,7 +59,8 @@ class AnnotatorSettings:
         detector: how to find mentions. ``"dictionary"`` finds names of the index, ``"given"`` takes the mentions
             of the documents, and ``"spacy:NAME"`` or ``"hf:NAME"`` uses a model of spaCy or Hugging Face.
         flags: flags of the context to read.
-        language: code of the language of texts and names; ``None`` for names of every language, without rules.
+        language: code of the language of texts and names; ``"auto"`` to detect it for each text; ``None`` for
+            names of every language, without rules.
 
     Raises:
         ValueError: a number is out of range, or a flag is unknown.

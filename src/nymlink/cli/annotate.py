@@ -63,8 +63,8 @@ _OPTIONS: Final = (
     click.option(
         "--language",
         metavar="CODE",
-        help="Language of texts and names, for the comparison of words; any for all names, word for word.  "
-        "[default: en]",
+        help="Language of texts and names, for the comparison of words; auto detects it for each text; any for "
+        "all names, word for word.  [default: en]",
     ),
     click.option(
         "--min-confidence",

@@ -15,6 +15,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary, finalize
 
 from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.annotator_settings import AnnotatorSettings
 from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
 from nymlink.core.files import sha256
 from nymlink.core.store.ownership import MANIFEST
@@ -39,6 +40,9 @@ _SHORT: Final = 2
 
 _KEPT: Final = 8
 """Number of ways to recode concepts whose tables are kept."""
+
+_LANGUAGES: Final = 8
+"""Number of languages whose annotators are kept."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -78,6 +82,9 @@ class ServedIndex:
             index, target_precision=target_precision, waiting_mentions=limits.waiting_mentions
         )
         self.completer = Completer(index)
+        self._annotator = lru_cache(maxsize=_LANGUAGES)(
+            lambda language: Annotator(index, AnnotatorSettings(language=language))
+        )
         self._annotating = Lock()
         self._comparing = Lock()
         self._releases: WeakKeyDictionary[ServedIndex, Release] = WeakKeyDictionary()
@@ -127,8 +134,12 @@ class ServedIndex:
         except TimeoutError as error:
             raise LinkTimeoutError.of(document, self.limits.answer_seconds) from error
 
-    def annotate(self, text: str) -> list[Link]:
+    def annotate(self, text: str, language: str = "en") -> list[Link]:
         """Annotate a text; one text of an index at a time, so that other work gets its turn.
+
+        Args:
+            text: the text.
+            language: code of its language, or ``"auto"``.
 
         Raises:
             OverloadedError: texts of other requests take too long.
@@ -136,13 +147,9 @@ class ServedIndex:
         if not self._annotating.acquire(timeout=self.limits.answer_seconds):
             raise OverloadedError(f"other texts have been annotated for {self.limits.answer_seconds:g} seconds")
         try:
-            return self._annotator.annotate(text)
+            return self._annotator(language).annotate(text)
         finally:
             self._annotating.release()
-
-    @cached_property
-    def _annotator(self) -> Annotator:
-        return Annotator(self.index)
 
     def search(self, text: str, limit: int, *, within: str = "") -> list[dict[str, Any]]:
         """Search concepts by a part of a name, by an id in any form, and then by similar names.

@@ -160,6 +160,8 @@ def test_many_are_accepted_as_filtered_found_again_and_undone(site: Site, review
     page.get_by_label("Confidence", exact=True).fill("0.5")
     expect(dialog.get_by_role("row", name="heart attack")).to_contain_text("Myocardial infarction")
     dialog.get_by_role("button", name="Accept 1").click()
+    # Behind an open dialog, nothing can be written.
+    expect(dialog).to_have_count(0)
     page.get_by_label("Text", exact=True).fill("")
     expect(page.get_by_role("heading", name="Terms (5)")).to_be_visible()
     assert site.decisions("many", "Anna") == {"heart attack": ("concept", ["T:3"])}

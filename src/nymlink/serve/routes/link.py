@@ -51,6 +51,7 @@ class AnnotateRequest(Fields):
 
     text: str
     index: str | None = Field(None, description="Name of the index; the first if not given.")
+    language: str | None = Field(None, description="Code of its language; auto detects it; en if not given.")
 
 
 @router.post(
@@ -65,7 +66,7 @@ def annotate(request: Request, what: AnnotateRequest, indexes: Indexes, claim: M
     served = indexes.named(what.index)
     require_at_most("text_too_long", "characters in text", len(what.text), served.limits.text_characters)
     claim.add(_CHARACTER * len(what.text))
-    links = served.annotate(what.text)
+    links = served.annotate(what.text, _language(what.language) or "en")
     request.state.mentions = len(links)
     metrics_of(request).note_mentions(served.name, len(links))
     return json_answer({"links": [link.to_dict() for link in links]})
