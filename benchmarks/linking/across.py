@@ -126,9 +126,11 @@ def accuracies(part: Asked, scores: npt.NDArray[np.float32]) -> dict[int, npt.ND
     return {k: ordered[:, :k].any(axis=1) for k in (1, 5)}
 
 
-def gain(part: Asked, after: npt.NDArray[np.bool_], before: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def gain(
+    concepts: npt.NDArray[np.int64], after: npt.NDArray[np.bool_], before: npt.NDArray[np.bool_]
+) -> tuple[float, float]:
     """Compare accuracies on distinct mentions: the gain in points, and its standard error over concepts."""
-    _, group = np.unique(part.concepts, return_inverse=True)
+    _, group = np.unique(concepts, return_inverse=True)
     differences = np.bincount(group, after.astype(float) - before)
     sizes = np.bincount(group)
     rng = np.random.default_rng(_SEED)
@@ -137,7 +139,7 @@ def gain(part: Asked, after: npt.NDArray[np.bool_], before: npt.NDArray[np.bool_
     return 100 * float(after.mean() - before.mean()), 100 * float(means.std())
 
 
-def _averaged(one: Scorer, other: Scorer) -> Scorer:
+def averaged(one: Scorer, other: Scorer) -> Scorer:
     return lambda described: (one(described) + other(described)) * np.float32(0.5)
 
 
@@ -181,7 +183,7 @@ def compare(
         scorers = {"index": index_order, "former": before} | {
             label: learn(learned) for label, learn in RANKERS.items()
         }
-        scorers["averaged"] = _averaged(before, scorers["trees"])
+        scorers["averaged"] = averaged(before, scorers["trees"])
         for name in own:
             found[name] = {
                 label: accuracies(sets[name], scorer(sets[name].described)) for label, scorer in scorers.items()
@@ -195,7 +197,7 @@ def compare(
             after = found[name][label]
             row[label] = "/".join(f"{100 * after[k].mean():.1f}" for k in (1, 5))
             if label != "index":
-                first, error = gain(part, after[1], found[name]["index"][1])
+                first, error = gain(part.concepts, after[1], found[name]["index"][1])
                 row[label] += f", {first:+.1f} ± {error:.1f}"
                 gains[label].append((first, error))
         for label in labels:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -212,30 +212,68 @@ class Asked:
     documents: list[frozenset[str]]
 
 
-def ask(index: Index, chosen: Set, data: Path) -> Asked:
-    """Ask an index for the mentions of a set."""
+class Distinct(NamedTuple):
+    """A question of a set.
+
+    Attributes:
+        question: the question.
+        other: the question that another index makes of the same mention.
+        answer: rows of the right concepts.
+        times: occurrences.
+        documents: its documents.
+    """
+
+    question: Question
+    other: Question
+    answer: frozenset[int]
+    times: int
+    documents: frozenset[str]
+
+
+def distinct_questions(index: Index, chosen: Set, data: Path, other: Index | None = None) -> list[Distinct]:
+    """Draw the questions of a set.
+
+    Args:
+        index: the index of its vocabulary.
+        chosen: the set.
+        data: the data folder.
+        other: another index of the same concepts; ``None`` for the same index.
+    """
     resolver, pipeline = GoldResolver(index.vocabulary), Pipeline(index, composites="gold")
-    times: dict[Any, int] = {}
-    places: dict[Any, set[str]] = {}
+    second = pipeline if other is None else Pipeline(other, composites="gold")
+    times: dict[tuple[Question, frozenset[int]], int] = {}
+    places: dict[tuple[Question, frozenset[int]], set[str]] = {}
+    others: dict[tuple[Question, frozenset[int]], Question] = {}
     for document in chosen.read(data).documents:
-        for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True):
+        own = pipeline.queries(document)
+        again = own if second is pipeline else second.queries(document)
+        for mention, parts, other_parts in zip(document.mentions, own, again, strict=True):
             if chosen.types and mention.type not in chosen.types:
                 continue
             if answer := resolver.rows(mention.concept_ids):
-                for part in parts:
+                for number, part in enumerate(parts):
                     key = (part.question, answer)
                     times[key] = times.get(key, 0) + 1
                     places.setdefault(key, set()).add(document.id)
+                    others.setdefault(key, other_parts[min(number, len(other_parts) - 1)].question)
     keys = list(times)
     drawn = sorted(np.random.default_rng(_SEED).permutation(len(keys))[:MOST].tolist())
-    keys = [keys[place] for place in drawn]
-    labelled = LabelledQuestions.of(index, [question for question, _ in keys], [answer for _, answer in keys])
+    return [
+        Distinct(key[0], others[key], key[1], times[key], frozenset(places[key]))
+        for key in (keys[place] for place in drawn)
+    ]
+
+
+def ask(index: Index, chosen: Set, data: Path) -> Asked:
+    """Ask an index for the mentions of a set."""
+    drawn = distinct_questions(index, chosen, data)
+    labelled = LabelledQuestions.of(index, [each.question for each in drawn], [each.answer for each in drawn])
     return Asked(
         labelled.described,
         labelled.right,
-        np.array([times[key] for key in keys]),
-        np.array([min(answer) for _, answer in keys]),
-        [frozenset(places[key]) for key in keys],
+        np.array([each.times for each in drawn]),
+        np.array([min(each.answer) for each in drawn]),
+        [each.documents for each in drawn],
     )
 
 

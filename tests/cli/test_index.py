@@ -89,3 +89,14 @@ def test_an_index_is_described_as_json(run: Run, built: Path) -> None:
     assert (described["concepts"], described["names"], described["languages"]) == (3, 7, {"en": 6, "es": 1})
     assert described["calibrated"] is None or isinstance(described["calibrated"], str)
     assert [source["name"] for source in described["sources"]] == ["table"]
+
+
+def test_phrases_of_annotators_are_added_if_asked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "diseases.csv").write_text("id,name\nMESH:D009223,myotonic dystrophy\n", encoding="utf-8")
+    given = ("index", "build", tmp_path / "diseases.csv", "--encoder", "none", "-o")
+    assert run(*given, tmp_path / "bare").stdout.startswith("1 distinct names of 1 concepts")
+    assert run(*given, tmp_path / "more", "--phrases").exit_code == 0
+    assert "MESH:D009223" in run("link", "--index", tmp_path / "more", "DM").stdout
+    info = run("index", "info", tmp_path / "more").stdout
+    assert "texts, from annotated mentions" in info
+    assert "annotated phrases" in info

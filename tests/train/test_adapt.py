@@ -98,7 +98,13 @@ def test_too_few_mentions_are_refused(index: Index) -> None:
 
 
 def test_the_share_of_a_meaning_is_smoothed() -> None:
-    uses = Uses({"cold": {"D:90": 1, "D:91": 3}, "mi": {"D:1": 1, "D:2": 1}, "once": {"D:3": 1}})
+    uses = Uses(
+        {
+            "cold": {"D:90": {"a": 1}, "D:91": {"a": 1, "b": 2}},
+            "mi": {"D:1": {"a": 1}, "D:2": {"b": 1}},
+            "once": {"D:3": {"a": 1}},
+        }
+    )
     assert uses.first("cold") == ("D:91", 4 / 6)
     assert uses.first("mi") is None
     assert uses.first("once") == ("D:3", 2 / 3)
@@ -106,7 +112,7 @@ def test_the_share_of_a_meaning_is_smoothed() -> None:
 
 
 def test_damaged_counts_are_named(index: Index) -> None:
-    with pytest.raises(StoreError, match="nymlink adapt"):
+    with pytest.raises(StoreError, match="build the index again"):
         Linker(index.with_uses({"cold": 3}))
 
 

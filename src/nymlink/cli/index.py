@@ -81,6 +81,9 @@ def index() -> None:
 )
 @click.option("--language", "languages", multiple=True, help="Search names in this language only. Repeatable.")
 @click.option(
+    "--phrases", is_flag=True, help="Add phrases that annotators and curators used for its concepts, with counts."
+)
+@click.option(
     "--cache",
     type=click.Path(path_type=Path),
     help="Folder for vectors of names, used by later builds; a stopped build continues there. If not given, the "
@@ -96,6 +99,7 @@ def build(
     fusion: str,
     device: str | None,
     languages: tuple[str, ...],
+    phrases: bool,
     cache: Path | None,
 ) -> None:
     """Build the index of a vocabulary.
@@ -134,6 +138,7 @@ def build(
         store=store,
         fusion=fusion,
         languages=languages or None,
+        phrases=phrases,
         cache=kept,
         progress=True,
     )
@@ -164,7 +169,7 @@ def info(index: Path, as_json: bool) -> None:
         click.echo(f"search    {name}, weight {weight:.3g}")
     click.echo(f"confidence {_calibrated(opened)}")
     if opened.uses is not None:
-        click.echo(f"uses      of {len(opened.uses):,} texts, learned by `nymlink adapt`")
+        click.echo(f"uses      of {len(opened.uses):,} texts, from annotated mentions")
     for name, value in opened.settings.items():
         if name != "fusion":
             _echo_setting(name, value)

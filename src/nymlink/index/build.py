@@ -20,6 +20,7 @@ from nymlink.index.entries.sorted_texts import OtherTexts
 from nymlink.index.fusion import DENSE, ExtendedSearch
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index_folder import IndexContents, new_index_directory
+from nymlink.index.phrases import Meanings
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.index.stores.server import ServerStore
@@ -29,8 +30,10 @@ _RECALL: Final = "recall@20"
 """Name of a setting: the share of the 20 nearest names that an approximate dense search finds."""
 
 
-def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache, progress: bool) -> IndexContents:
-    """Build an index in memory.
+def build_in_memory(
+    vocabulary: Vocabulary, plan: Plan, *, uses: Meanings | None, cache: EmbeddingCache, progress: bool
+) -> IndexContents:
+    """Build an index in memory, with the uses of its names.
 
     Raises:
         InputError: the vocabulary has no name to search.
@@ -41,13 +44,21 @@ def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache
     settings = plan.to_dict()
     for search in searches.values():
         settings |= _settings_of_store(search)
-    return IndexContents(vocabulary, entries, searches, settings, plan.calibration, plan.ranker)
+    return IndexContents(vocabulary, entries, searches, settings, plan.calibration, plan.ranker, uses)
 
 
 def build_in_directory(
-    vocabulary: Vocabulary, plan: Plan, directory: Path, *, cache: EmbeddingCache, progress: bool
+    vocabulary: Vocabulary,
+    plan: Plan,
+    directory: Path,
+    *,
+    uses: Meanings | None,
+    cache: EmbeddingCache,
+    progress: bool,
 ) -> None:
-    """Build an index in a directory, atomically. Only one search is in memory at a time.
+    """Build an index in a directory, atomically, with the uses of its names.
+
+    Only one search is in memory at a time.
 
     Raises:
         InputError: the vocabulary has no name to search.
@@ -61,7 +72,7 @@ def build_in_directory(
         entries,
         plan.searches,
         settings=settings,
-        learned={"calibration": plan.calibration, "ranker": plan.ranker},
+        learned={"calibration": plan.calibration, "ranker": plan.ranker, "uses": uses},
     ) as partial:
         # Use map, so that no variable keeps a search in memory while the next is built.
         for known in map(

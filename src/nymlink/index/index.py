@@ -23,6 +23,7 @@ from nymlink.index.fusion import DENSE, EXACT_MATCH, WEIGHTED, ExactSearch, Fusi
 from nymlink.index.hits import Searcher
 from nymlink.index.index_folder import KIND, IndexContents, load_index, save_index
 from nymlink.index.languages import LanguageSearch, deductions_of_entries
+from nymlink.index.phrases import Phrases
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.features import DEFAULT_PRESET
 from nymlink.index.walk import Matches, match, match_with_hits, order_equal_names
@@ -147,6 +148,7 @@ class Index:
         store: str | Path | None = None,
         fusion: str = WEIGHTED,
         languages: Collection[str] | None = None,
+        phrases: bool = False,
         directory: str | Path | None = None,
         cache: EmbeddingCache | None = None,
         progress: bool = False,
@@ -164,6 +166,7 @@ class Index:
                 credentials. If ``None``, the index itself searches.
             fusion: fusion of the searches: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
             languages: search names in these languages only; ``None`` for all.
+            phrases: whether to add phrases that annotators and curators used, see :mod:`nymlink.index.phrases`.
             directory: directory to write the index to, atomically, and to open it from. Only a part of the index
                 is in memory while it is built. If a build was stopped, the next build does not encode the same
                 names again. If ``None``, the index is in memory.
@@ -183,9 +186,10 @@ class Index:
             sparse=sparse, encoder=encoder, dense=dense, store=store, fusion=fusion, languages=languages
         )
         cache = cache or EmbeddingCache.of_user()
+        vocabulary, uses = Phrases.shipped().add_to(vocabulary, plan.languages) if phrases else (vocabulary, None)
         if directory is None:
-            return cls(build_in_memory(vocabulary, plan, cache=cache, progress=progress))
-        build_in_directory(vocabulary, plan, Path(directory), cache=cache, progress=progress)
+            return cls(build_in_memory(vocabulary, plan, uses=uses, cache=cache, progress=progress))
+        build_in_directory(vocabulary, plan, Path(directory), uses=uses, cache=cache, progress=progress)
         loaded = None if plan.encoder is None else plan.encoder.loaded
         return cls(load_index(Path(directory), loaded, store=plan.store))
 
@@ -194,9 +198,8 @@ class Index:
     ) -> Index:
         """Build an index of another vocabulary in memory, with the same searches and the same fusion.
 
-        The new index has the same ranker, but no calibration and no store. If the index was restricted to some
-        languages, the new index also searches names without a language, because mentions that were added to a
-        vocabulary have no language.
+        The new index has the same ranker and uses, but no calibration and no store. It also searches names without
+        a language, because mentions that were added to a vocabulary have none.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -210,7 +213,7 @@ class Index:
         if plan.store is not None:
             plan = replace(plan, store=None, dense=EXACT_NEIGHBOURS)
         cache = cache or EmbeddingCache.of_user()
-        contents = build_in_memory(vocabulary, plan, cache=cache, progress=progress)
+        contents = build_in_memory(vocabulary, plan, uses=self.uses, cache=cache, progress=progress)
         return Index(replace(contents, calibration=None, ranker=self.ranker))
 
     def save(self, directory: str | Path) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 KIND: Final = "index"
-VERSION: Final = 12
+VERSION: Final = 13
 """Kind and format version of the directory, in its manifest."""
 
 LEARNED: Final = ("calibration", "ranker", "uses")

@@ -31,6 +31,8 @@ class Explanation:
         unexplained: what ordered them if there are no reasons, in words.
         has_verbatim_first: whether a name that is written exactly as the mention always comes first, and so does
             the only name that equals it.
+        annotated: how often the mentions with this text mean the first candidate, and in which corpora;
+            ``None`` if the index does not know.
     """
 
     link: Link
@@ -39,6 +41,7 @@ class Explanation:
     reasons: tuple[Reason, ...]
     unexplained: str = "by their scores alone: the index has no ranker"
     has_verbatim_first: bool = True
+    annotated: str | None = None
 
     @property
     def is_verbatim(self) -> bool:
@@ -53,6 +56,8 @@ class Explanation:
         lines = [str(self.link)]
         if self.link.domain is not None:
             lines.append(f"  {self.link.domain}")
+        if self.annotated is not None:
+            lines.append(f"  {self.annotated}")
         if self.second is not None:
             lines.append(f"  before {self.second}")
         if self.is_verbatim:

@@ -330,7 +330,9 @@ class Linker:
         [[link]] = found.links()
         link = replace(link.singles[0], mention=single)
         first, second, *_ = (*link.candidates, None, None)
-        return Explanation(link, first, second, pipeline.ranking.explain(found.queries[0][0][0].question))
+        question, uses = found.queries[0][0][0].question, pipeline.ranking.uses
+        annotated = None if uses is None or first is None else uses.said(question.text, first.concept_id)
+        return Explanation(link, first, second, pipeline.ranking.explain(question), annotated=annotated)
 
     def _explain_in_context(self, document: Document, pipeline: Pipeline) -> Explanation:
         if self.reranker is None or len(document.mentions) != 1:

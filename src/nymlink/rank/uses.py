@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from nymlink.core.errors import StoreError
 from nymlink.core.store.arrays import Bools
 from nymlink.index.hits import NONE, Rows, Scores
 from nymlink.index.index import Index
+from nymlink.index.phrases import Meanings, main_meaning
 from nymlink.rank.features import Feature
 from nymlink.rank.retrieval import Question
 
@@ -21,10 +22,10 @@ class Uses:
     """Counts of the concepts that people meant by texts.
 
     Args:
-        times: prepared text → id of a concept → number of mentions with this text that mean the concept.
+        times: prepared text → id of a concept → number of mentions with this text in each corpus.
     """
 
-    def __init__(self, times: Mapping[str, Mapping[str, int]]) -> None:
+    def __init__(self, times: Meanings) -> None:
         self.times = times
 
     @classmethod
@@ -37,26 +38,22 @@ class Uses:
         if index.uses is None:
             return None
         try:
-            times = {text: {id_: int(count) for id_, count in own.items()} for text, own in index.uses.items()}
-            return UsesOfIndex(cls(times), index)
+            for each in index.uses.values():
+                _ = [int(count) for times in each.values() for count in times.values()]
+            return UsesOfIndex(cls(index.uses), index)
         except (ValueError, TypeError, AttributeError) as error:
-            raise StoreError(f"the uses of names are damaged ({error}): run `nymlink adapt` again") from error
+            raise StoreError(f"the uses of names are damaged ({error}): build the index again") from error
 
     def first(self, text: str) -> tuple[str, float] | None:
-        """Find the concept that most mentions with a text mean.
+        """Find the concept that most mentions with a text mean: :func:`~nymlink.index.phrases.main_meaning`."""
+        return main_meaning(self.times.get(text, {}))
 
-        Returns:
-            Its id, and its share of the mentions by Laplace's rule of succession: (n + 1) / (N + 2). ``None`` if
-            the text is unknown, or if the share is not above one half.
-        """
-        if not (own := self.times.get(text)):
-            return None
-        concept, count = max(own.items(), key=lambda item: item[1])
-        share = (count + 1) / (sum(own.values()) + 2)
-        return (concept, share) if share > 0.5 else None
+    def replacing(self, former: Meanings | None) -> Uses:
+        """Add the counts of other texts."""
+        return Uses({**(former or {}), **self.times})
 
     def to_dict(self) -> dict[str, Any]:
-        return {text: dict(own) for text, own in self.times.items()}
+        return {text: {concept: dict(times) for concept, times in own.items()} for text, own in self.times.items()}
 
 
 class UsesOfIndex:
@@ -73,8 +70,16 @@ class UsesOfIndex:
 
     def share(self, text: str, row: int) -> float:
         """Return the share of the mentions with a text that mean a concept; NaN if the text is unknown."""
-        own = {self._row(concept): times for concept, times in self.uses.times.get(text, {}).items()}
+        meanings = self.uses.times.get(text, {})
+        own = {self._row(concept): sum(times.values()) for concept, times in meanings.items()}
         return own.get(row, 0) / sum(own.values()) if own else float("nan")
+
+    def said(self, text: str, concept: str) -> str | None:
+        """Say how often the mentions with a text mean a concept, and in which corpora; ``None`` if never."""
+        if not (times := self.uses.times.get(text, {}).get(concept)):
+            return None
+        count = sum(times.values())
+        return f"annotated {'once' if count == 1 else f'{count:,} times'} in {', '.join(sorted(times))}"
 
     def raised(self, questions: Sequence[Question], concepts: Rows, scores: Scores) -> tuple[Bools, Scores]:
         """Put the concept first that people mean by the text of a question.

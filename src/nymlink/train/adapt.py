@@ -56,12 +56,14 @@ class Annotated(NamedTuple):
         mention: the mention.
         query: its query.
         answer: rows of the right concepts.
+        corpus: name of its corpus.
         fold: its fold in cross-validation.
     """
 
     mention: Mention
     query: MentionQuery
     answer: frozenset[int]
+    corpus: str
     fold: int
 
 
@@ -116,8 +118,8 @@ class Adaptation:
             index.vocabulary if self.uses is None else index.vocabulary.extended(self.source, _tables(self.names))
         )
         built = index.rebuild(vocabulary, progress=progress)
-        # An index that was adapted before keeps its uses if it learns no others.
-        built = built.with_uses(index.uses if self.uses is None else self.uses.to_dict())
+        # An index keeps its uses of other texts.
+        built = built.with_uses(index.uses if self.uses is None else self.uses.replacing(index.uses).to_dict())
         built = built if self.ranker is None else built.with_ranker(self.ranker)
         return built if self.calibration is None else built.with_calibration(self.calibration)
 
@@ -197,7 +199,7 @@ def adapt(
     refit: CalibrationRefit | None = None
     if index.calibration is not None:
         learned = index.with_names(source, _tables(names)) if names else index
-        learned = learned if uses is None else learned.with_uses(uses.to_dict())
+        learned = learned if uses is None else learned.with_uses(uses.replacing(index.uses).to_dict())
         learned = learned if changed is None else learned.with_ranker(changed)
         labelled = with_unanswerable(learned, asked.labelled_mentions())
         refit = refit_calibration(
@@ -235,10 +237,10 @@ def _annotated(
                     continue
                 for part in parts:
                     if part.text and part.question.concept is None:
-                        found.append((mention, part, answer))
+                        found.append((mention, part, answer, corpus.name))
                         groups.append(f"{number}\t{document.id}")
     if len(set(groups)) < _FEWEST_DOCUMENTS:
-        groups = [part.text for _, part, _ in found]
+        groups = [part.text for _, part, *_ in found]
     _, numbers = np.unique(np.array(groups, object), return_inverse=True)
     folds = np.random.default_rng(0).permutation(int(numbers.max(initial=0)) + 1)[numbers] % FOLDS
     return [Annotated(*each, int(fold)) for each, fold in zip(found, folds, strict=True)]
@@ -246,11 +248,11 @@ def _annotated(
 
 def _uses(index: Index, annotated: Sequence[Annotated]) -> Uses:
     """Count the concepts of each text. Mentions of several concepts are left out."""
-    times: dict[str, Counter[str]] = defaultdict(Counter)
+    times: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for each in annotated:
         if len(each.answer) == 1 and not each.query.question.guessed:
             [row] = each.answer
-            times[each.query.text][index.vocabulary.concept_id(row)] += 1
+            times[each.query.text][index.vocabulary.concept_id(row)][each.corpus] += 1
     return Uses(times)
 
 
@@ -309,7 +311,9 @@ class _Asked:
             uses = _uses(index, others)
             names = _names(index.vocabulary, others, uses, source)
             extended = index.with_names(source, _tables(names)) if names else index
-            parts.append((Pipeline(extended.with_uses(uses.to_dict())), np.flatnonzero(folds == fold)))
+            parts.append(
+                (Pipeline(extended.with_uses(uses.replacing(index.uses).to_dict())), np.flatnonzero(folds == fold))
+            )
         return cls._of(annotated, parts)
 
     @classmethod
