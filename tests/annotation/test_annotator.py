@@ -241,7 +241,7 @@ def test_the_language_of_each_text_is_detected() -> None:
     detecting = Annotator(index, AnnotatorSettings(language="auto"))
     together = dict(detecting.annotate_documents([Document(code, text) for code, text in texts.items()]))
     assert [document.id for document in together] == list(texts)
-    for (document, links), (code, text) in zip(together.items(), texts.items(), strict=True):
+    for (document, links), code in zip(together.items(), texts, strict=True):
         assert detecting.language_of(document.text) == code
         assert links == list(Annotator(index, AnnotatorSettings(language=code)).annotate(document))
         assert [link.context.flags["negated"] for link in links if link.context] == [True]

@@ -10,7 +10,7 @@ from tests.serve.browser.browsing import BrowserContext, Site, expect
 
 ROWS = 10_000
 LONGEST = 1_000
-"""Milliseconds in which the page may not answer. Drawing all rows takes several seconds; the machine may be busy."""
+"""Milliseconds in which the page may not answer. Drawing all rows takes seconds; the machine may be busy."""
 
 _WATCH = """
 window.longest = 0;
