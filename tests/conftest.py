@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import hashlib
 import importlib
@@ -60,6 +61,22 @@ def data() -> Path:
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Indexes and vectors go to a cache that is not the user's, and is empty at first."""
     os.environ["NYMLINK_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_encoders() -> Iterator[None]:
+    """Read the encoders that come with nymlink once a process: hundreds of tests load one."""
+    from nymlink.encode import encoder, onnx_backend
+    from nymlink.encode.model.folder import FOLDER
+
+    def once(load: Callable[..., Any]) -> Callable[..., Any]:
+        kept = functools.cache(load)
+        return lambda path, *more: (kept if FOLDER.parent in path.parents else load)(path, *more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnx_backend, "open_session", once(onnx_backend.open_session))
+        patch.setattr(encoder, "load_tokenizer", once(encoder.load_tokenizer))
+        yield
 
 
 @pytest.fixture(scope="session")
