@@ -315,6 +315,7 @@ def test_mentions_are_linked_to_a_part_of_the_vocabulary(run: Run, built: Path) 
     assert refused.stderr.rstrip().endswith("the branch 'Y:9876' is no concept of the index")
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_several_processes_write_the_bytes_of_one(run: Run, built: Path, tmp_path: Path) -> None:
     assert run("index", "build", built / "vocab", "-o", tmp_path / "index").exit_code == 0
     names = ["heart attack", "hart atack", "short stature", "心筋梗塞", "", "of no heart attacks", "growth"]
