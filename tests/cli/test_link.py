@@ -16,7 +16,6 @@ from wcwidth import wcswidth
 from tests.cli.conftest import NYMLINK, Run
 
 
-
 def rows(output: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(output), delimiter="\t", quoting=csv.QUOTE_NONE))
 
