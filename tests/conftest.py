@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import hashlib
 import importlib
 import json
+import multiprocessing
 import os
 import shutil
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 # Before torch, NumPy and faiss are imported. Tests run in as many processes as there are cores, on tiny models:
 # threads would spend three times as much processor time waiting for each other. Sums are in one order, too.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# Without it jsonschema does not check IRIs, which no schema has here; with it, it parses grammars for seconds.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 # How long an example takes says more about what else the machine does. Each run takes other examples.
 hypothesis.settings.register_profile("nymlink", deadline=None, max_examples=30)
@@ -62,6 +68,22 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["NYMLINK_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shipped_encoders() -> Iterator[None]:
+    """Read the encoders that come with nymlink once a process: hundreds of tests load one."""
+    from nymlink.encode import encoder, onnx_backend
+    from nymlink.encode.model.folder import FOLDER
+
+    def once(load: Callable[..., Any]) -> Callable[..., Any]:
+        kept = functools.cache(load)
+        return lambda path, *more: (kept if FOLDER.parent in path.parents else load)(path, *more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnx_backend, "open_session", once(onnx_backend.open_session))
+        patch.setattr(encoder, "load_tokenizer", once(encoder.load_tokenizer))
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
     """Return a folder that all processes of a run of tests share, and no other run."""
@@ -97,6 +119,16 @@ def export_once(shared: Path) -> Iterator[Callable[..., Any]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_graph, "write_graph", write_once)
         yield export
+
+
+@pytest.fixture
+def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork workers from a process that has imported what they need: a new one takes a second to."""
+    context = multiprocessing.get_context
+    multiprocessing.set_forkserver_preload(["nymlink.bulk.job", "nymlink.linking.linker", "tests.bulk.test_job"])
+    monkeypatch.setattr(
+        multiprocessing, "get_context", lambda name=None: context("forkserver" if name == "spawn" else name)
+    )
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
-from importlib.metadata import packages_distributions
+from functools import cache
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
 import nymlink
+from tests.test_plain_install import distributions
 
 SOURCE = Path(nymlink.__file__).parent
 PROJECT = SOURCE.parents[1] / "pyproject.toml"
@@ -32,9 +32,12 @@ POSIX_CALLS = {
 }
 
 
-def trees() -> Iterator[tuple[str, ast.AST]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def trees() -> list[tuple[str, ast.AST]]:
+    return [
+        (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(SOURCE.rglob("*.py"))
+    ]
 
 
 def imported() -> dict[str, str]:
@@ -57,7 +60,7 @@ def test_what_is_imported_is_declared() -> None:
         *(one for some in project["optional-dependencies"].values() for one in some),
     ]
     declared = {re.split(r"[<>=;\[ ]", one)[0].lower().replace("_", "-") for one in wanted}
-    providers = packages_distributions()
+    providers = distributions()
     for module, path in imported().items():
         if module in sys.stdlib_module_names or module in ("nymlink", "_typeshed") or module not in providers:
             continue

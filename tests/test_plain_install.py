@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
@@ -61,6 +62,11 @@ print(count)
 """
 
 
+distributions = cache(packages_distributions)
+"""Which distributions each module is of: it takes a second to look."""
+
+
+@cache
 def core_modules() -> set[str]:
     """The modules of what the core requires, and of what that requires."""
     wanted = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
@@ -74,7 +80,7 @@ def core_modules() -> set[str]:
                 wanted += distribution(name).requires or []
             except ModuleNotFoundError:
                 continue
-    names = packages_distributions()
+    names = distributions()
     return {
         module for module, owners in names.items() if found & {owner.lower().replace("_", "-") for owner in owners}
     }
@@ -82,7 +88,7 @@ def core_modules() -> set[str]:
 
 def run_plain(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a script in a Python that has the core alone."""
-    blocked = set(packages_distributions()) - core_modules() - {"nymlink", "benchmarks", "recipes"}
+    blocked = set(distributions()) - core_modules() - {"nymlink", "benchmarks", "recipes"}
     assert {"torch", "tomli_w", "fastapi", "pandas", "openpyxl", "scipy"} <= blocked
     return subprocess.run(
         [sys.executable, "-c", PLAIN + script, ",".join(sorted(blocked)), *arguments],

@@ -287,6 +287,7 @@ class Numbered:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+@pytest.mark.usefixtures("quick_workers")
 def test_shards_of_a_killed_process_are_done_again_in_order(tmp_path: Path) -> None:
     order = Numbered(0, str(tmp_path / "killed"))
     with Processes(2).started(order, order) as workers:
@@ -296,6 +297,7 @@ def test_shards_of_a_killed_process_are_done_again_in_order(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+@pytest.mark.usefixtures("quick_workers")
 def test_a_shard_that_ends_its_process_each_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nymlink.jobs.processes.TRIES", 2)
     done = []

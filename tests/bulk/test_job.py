@@ -151,12 +151,13 @@ def test_a_row_that_fails_says_why_and_takes_no_other_with_it(tmp_path: Path) ->
     assert sorted(problem.line or 0 for problem in problems.first) == [4, 5, 8, 12]
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_a_job_that_is_killed_again_and_again_ends_with_the_same_bytes(texts: Path, tmp_path: Path) -> None:
     run(texts, tmp_path / "whole", shard_rows=2)
     chance, kills = random.Random(1), 0
     while not (tmp_path / "out" / "manifest.json").exists():
         seconds = 0.2 if kills < 3 else 0.0
-        process = SPAWN.Process(
+        process = multiprocessing.get_context("spawn").Process(
             target=run, args=(texts, tmp_path / "out", Reversing(seconds=seconds)), kwargs={"shard_rows": 2}
         )
         process.start()
@@ -398,6 +399,7 @@ def test_processes_of_this_machine_write_what_one_writes(texts: Path, tmp_path: 
     assert threads == {"1"}
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_a_row_that_ends_its_process_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nymlink.jobs.processes.TRIES", 1)
     path = tmp_path / "texts.jsonl"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from click.testing import CliRunner, Result
 from nymlink.cli import nymlink
 
 Run = Callable[..., Result]
+
+NYMLINK = (sys.executable, "-c", "from nymlink.cli import main; main()")
+"""The command line in a process of its own, which takes a second: only for what concerns processes."""
 
 TABLE = """\
 concept_id\tname\tlang\tkind\tsemantic_type\txrefs

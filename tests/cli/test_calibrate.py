@@ -15,7 +15,7 @@ from wcwidth import wcswidth
 
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
-from tests.cli.conftest import Run
+from tests.cli.conftest import NYMLINK, Run
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(200, seed=3)
@@ -107,10 +107,7 @@ def test_nothing_is_lost_where_nobody_reads_the_figures(folder: Path, tmp_path: 
     arguments = (index, folder / "dev.tsv", *COLUMNS, "--plot", tmp_path / "picture.svg")
     read, write = os.pipe()
     os.close(read)
-    code = "from nymlink.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "calibrate", *map(str, arguments)], stdout=write, check=False
-    )
+    done = subprocess.run([*NYMLINK, "calibrate", *map(str, arguments)], stdout=write, check=False)
     os.close(write)
     assert done.returncode == 0
     assert Index.load(index).calibration is not None

@@ -4,12 +4,11 @@ import csv
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import NYMLINK, Run
 
 
 @pytest.fixture
@@ -96,8 +95,7 @@ def test_nothing_is_lost_where_nobody_reads_the_report(built: Path, corpus: Path
     arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, *outputs)
     read, write = os.pipe()
     os.close(read)
-    code = "from nymlink.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], stdout=write, check=False)
+    done = subprocess.run([*NYMLINK, *map(str, arguments)], stdout=write, check=False)
     os.close(write)
     assert done.returncode == 0
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["n"] == 4

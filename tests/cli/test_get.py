@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.vocabulary import Vocabulary
-from tests.cli.conftest import Run
+from tests.cli.conftest import NYMLINK, Run
 from tests.sources.site import Site, answers
 
 ONE = "format-version: 1.2\n\n[Term]\nid: ONE:1\nname: heart attack\n\n[Term]\nid: ONE:2\nname: fever\n"
@@ -122,16 +121,7 @@ def test_the_list_tells_what_there_is(run: Run) -> None:
 
 def test_the_list_fits_a_terminal(tmp_path: Path) -> None:
     terminal, inside = pty.openpty()
-    command = [
-        sys.executable,
-        "-c",
-        "from nymlink.cli import main; main()",
-        "vocab",
-        "get",
-        "--list",
-        "hpo",
-        "doid-es",
-    ]
+    command = [*NYMLINK, "vocab", "get", "--list", "hpo", "doid-es"]
     environment = os.environ | {"COLUMNS": "60", "NYMLINK_CACHE": str(tmp_path)}
     subprocess.run(command, stdout=inside, env=environment, check=True)
     os.close(inside)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,8 +13,7 @@ from nymlink.core.store.manifest import write_manifest
 from tests.cli.conftest import Run
 from tests.encode import hostile, tiny
 
-NYMLINK = (sys.executable, "-c", "from nymlink.cli import main; main()")
-MENTIONS = b"heart problems\n1\ny\nheart attack\n"
+MENTIONS = "heart problems\n1\ny\nheart attack\n"
 """Answers to a question whether to run code are among them."""
 
 
@@ -38,16 +36,16 @@ def asking_for(dense: Path, name: object, tmp_path: Path) -> Path:
     return index
 
 
-def test_mentions_are_no_answers(dense: Path, tmp_path: Path) -> None:
+def test_mentions_are_no_answers(run: Run, dense: Path, tmp_path: Path) -> None:
     encoder, ran = shutil.copytree(dense / "encoder", tmp_path / "hostile"), tmp_path / "ran"
     hostile.model(encoder, ran)
     index = asking_for(dense, str(encoder), tmp_path)
-    done = subprocess.run([*NYMLINK, "link", "--index", index], input=MENTIONS, capture_output=True, check=False)
-    named, refused = done.stderr.decode().splitlines()
+    done = run("link", "--index", index, input=MENTIONS)
+    named, refused = done.stderr.splitlines()
     advice = "(`nymlink index set --encoder` names another)"
     assert named == f"Warning: the index {index} asks for the encoder '{encoder}' {advice}"
     assert f"{encoder}/config.json: asks for Python code that comes with the model" in refused
-    assert (done.returncode, done.stdout) == (2, b"")
+    assert (done.exit_code, done.stdout) == (2, "")
     assert not ran.exists()
 
 
@@ -65,9 +63,7 @@ def test_an_encoder_outside_the_index_is_named_and_loaded(run: Run, dense: Path)
     result = run("link", "--index", dense / "index", "--format", "jsonl", input=MENTIONS)
     assert result.exit_code == 0, result.stderr
     assert f"asks for the encoder '{dense / 'encoder'}'" in result.stderr
-    assert [json.loads(line)["mention"] for line in result.stdout.splitlines()] == MENTIONS.decode().split("\n")[
-        :-1
-    ]
+    assert [json.loads(line)["mention"] for line in result.stdout.splitlines()] == MENTIONS.splitlines()
 
 
 def test_an_encoder_that_the_user_names_is_loaded_alone(run: Run, dense: Path, tmp_path: Path) -> None:

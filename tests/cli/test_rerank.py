@@ -17,7 +17,7 @@ from tests.encode import tiny
 PUBTATOR = "\n".join(
     f"{number}|t|A small MI.\n{number}|a|The MI was large.\n"
     f"{number}\t8\t10\tMI\tDisease\tX:2\n{number}\t16\t18\tMI\tDisease\tX:2\n"
-    for number in range(60)
+    for number in range(30)
 )
 
 
@@ -43,7 +43,6 @@ def test_an_order_is_for_the_index_that_it_was_fitted_to(
     link = ("link", "--index", index, "--corpus", corpus, "--settings", f"rerank={reranker}")
     warning = f"Warning: {reranker}: it was fitted with an index"
     assert run(*fit).exit_code == 0
-    assert all(warning not in run(*command).stderr for command in (evaluate, link))
     assert run("index", "set", index, "--weight", "exact=1", "--weight", "sparse=1").exit_code == 0
     for command in (evaluate, link):
         warned = run(*command)

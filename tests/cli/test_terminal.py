@@ -13,7 +13,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.terminal import escape_controls
-from tests.cli.conftest import Run
+from tests.cli.conftest import NYMLINK, Run
 
 NAME = "\x1b[2Jheart\x9b1m \u202eattack\u2066\x07"
 SHOWN = r"\u001b[2Jheart\u009b1m \u202eattack\u2066\u0007"
@@ -26,9 +26,7 @@ unicode_arguments = pytest.mark.skipif(
 def on_a_terminal(*arguments: object) -> str:
     """What the command line sends to a terminal, on both of its outputs."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nymlink", *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs
-    )
+    process = subprocess.Popen([*NYMLINK, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     sent = b""
     try:

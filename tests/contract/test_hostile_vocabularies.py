@@ -192,20 +192,20 @@ def test_a_hundred_thousand_levels(name: str, sample: Sample, tmp_path: Path) ->
 def test_blank_lines_say_nothing(name: str, sample: Sample, tmp_path: Path) -> None:
     plain = texts(read(name, sample.write(tmp_path, sample.text.encode())))
     problems = Problems()
-    assert texts(read(name, sample.write(tmp_path, with_line(sample, "\n" * 5_000)), problems)) == plain
+    assert texts(read(name, sample.write(tmp_path, with_line(sample, "\n" * 1_000)), problems)) == plain
     assert problems.count == 0
-    path = sample.write(tmp_path, b"\n" * 5_000 + sample.text.encode())
+    path = sample.write(tmp_path, b"\n" * 1_000 + sample.text.encode())
     assert find_format(VOCABULARY_FORMATS, path).name == name
     # Nothing may come before an XML declaration.
     if not sample.text.startswith("<?xml"):
         assert texts(read(name, path)) == plain
 
 
-def test_a_hundred_thousand_columns(name: str, sample: Sample, tmp_path: Path) -> None:
+def test_twenty_thousand_columns(name: str, sample: Sample, tmp_path: Path) -> None:
     first, _, rest = sample.text.partition("\n")
     for field in ("\tx", ",x", " a='b'"):
-        read(name, sample.write(tmp_path, f"{first}{field * 100_000}\n{rest}".encode()))
-        read(name, sample.write(tmp_path, with_line(sample, field * 100_000 + "\n")))
+        read(name, sample.write(tmp_path, f"{first}{field * 20_000}\n{rest}".encode()))
+        read(name, sample.write(tmp_path, with_line(sample, field * 20_000 + "\n")))
 
 
 def test_archives_are_not_unpacked(name: str, sample: Sample, tmp_path: Path) -> None:

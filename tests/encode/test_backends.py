@@ -90,14 +90,15 @@ def test_what_is_asked_for_decides_where_a_folder_has_both(saved: Path, exported
     assert type(Encoder.load(both, precision="fp32").network).__name__ == "TorchNetwork"
 
 
-def test_a_graph_that_does_not_pool_is_pooled(bert: Path, tmp_path: Path) -> None:
+def test_a_graph_that_does_not_pool_is_pooled(tmp_path: Path) -> None:
     """Models on the hub come with the last layer as the output, and ask for token types."""
     import torch
 
+    bert = tiny.folder(tmp_path / "bert", num_hidden_layers=1)
     folder = tmp_path / "hub"
     shutil.copytree(bert, folder)
     (folder / "onnx").mkdir()
-    model = tiny.transformer("bert")
+    model = tiny.transformer("bert", num_hidden_layers=1)
 
     class LastLayer(torch.nn.Module):
         def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:

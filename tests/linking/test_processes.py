@@ -39,6 +39,7 @@ def again(linker: Linker) -> Linker:
     return found
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_another_process_links_alike(folder: Path) -> None:
     linker = Linker.load(folder, top_k=2)
     with multiprocessing.get_context("spawn").Pool(1) as pool:

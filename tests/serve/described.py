@@ -33,28 +33,33 @@ def _description() -> dict[str, Any]:
     return create_app(ServedIndexes([])).openapi()
 
 
-def check_answer(answer: Any) -> None:
-    """Check the status, the content type and the schema of an answer of a route that is described."""
+@cache
+def _validator(template: str, method: str, status: str, kind: str) -> Any:
+    """Make what checks an answer; the place of each reference in the description is looked for once."""
     from jsonschema import Draft202012Validator
 
+    api = _description()
+    schema = api["paths"][template][method]["responses"][status]["content"][kind]["schema"]
+    return Draft202012Validator({**schema, "components": api["components"]})
+
+
+def check_answer(answer: Any) -> None:
+    """Check the status, the content type and the schema of an answer of a route that is described."""
     request, api = answer.request, _description()
     path = request.url.path
     template = _template(api["paths"], path) or _template(api["paths"], f"{API}{path}")
-    methods = api["paths"].get(template, {})
-    if request.method.lower() not in methods or "text/html" in request.headers.get("accept", ""):
+    methods, method, status = api["paths"].get(template, {}), request.method.lower(), str(answer.status_code)
+    if method not in methods or "text/html" in request.headers.get("accept", ""):
         return
-    route = methods[request.method.lower()]
-    assert str(answer.status_code) in route["responses"], (route["operationId"], answer.status_code)
-    content = route["responses"][str(answer.status_code)]["content"]
+    route = methods[method]
+    assert status in route["responses"], (route["operationId"], status)
+    content = route["responses"][status]["content"]
     kind = answer.headers["content-type"].partition(";")[0]
-    assert kind in content, (route["operationId"], answer.status_code, kind)
+    assert kind in content, (route["operationId"], status, kind)
     if kind != "application/json":
         return
     if len(answer.read()) > _LONGEST:
         return
-    schema = {**content[kind]["schema"], "components": api["components"]}
-    faults = [
-        f"{fault.json_path}: {fault.message[:200]}"
-        for fault in Draft202012Validator(schema).iter_errors(answer.json())
-    ]
-    assert not faults, (route["operationId"], answer.status_code, faults[:3])
+    validator = _validator(template, method, status, kind)
+    faults = [f"{fault.json_path}: {fault.message[:200]}" for fault in validator.iter_errors(answer.json())]
+    assert not faults, (route["operationId"], status, faults[:3])

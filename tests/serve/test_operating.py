@@ -316,21 +316,20 @@ def test_a_process_reloads_at_sighup_and_writes_nothing_but_json(folder: Path, t
     assert all(line["request_id"] and line["route"] == "/link" for line in requests)
 
 
-def test_two_processes_share_the_files_of_an_index(index: Path) -> None:
-    servers = [Server.of(index, "--no-access-log") for _ in range(2)]
+def test_two_processes_share_the_files_of_an_index(index: Path, server: Server) -> None:
+    servers = [server, Server.of(index, "--no-access-log")]
     try:
-        first, second = (server.link("heart attack", "MI") for server in servers)
+        first, second = (one.link("heart attack", "MI") for one in servers)
         assert first == second
         if hasattr(psutil.Process, "memory_maps"):
             mapped = [
-                {each.path for each in psutil.Process(server.process.pid).memory_maps() if str(index) in each.path}
-                for server in servers
+                {each.path for each in psutil.Process(one.process.pid).memory_maps() if str(index) in each.path}
+                for one in servers
             ]
             assert mapped[0] == mapped[1] != set()
     finally:
-        for server in servers:
-            server.process.kill()
-            server.process.wait()
+        servers[1].process.kill()
+        servers[1].process.wait()
 
 
 def test_failures_have_the_id_of_their_request(

@@ -190,13 +190,13 @@ class TestTable:
         [amount] = [row["sides"] for row in ROWS if row["kind"] == "amount"]
         assert {"increased", "low"} < set(amount.split())
 
-    @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['language']} {row['sides'][:20]}")
-    def test_no_word_is_on_two_sides(self, row: dict[str, str]) -> None:
-        words = [word for side in sides(row) for word in side]
-        assert len(words) == len(set(words))
-        assert all(word == "+" or normalise(word) == word for word in words)
-        assert (len(sides(row)) > 1) == (row["kind"] in SIDES)
-        assert all(sides(row))
+    def test_no_word_is_on_two_sides(self) -> None:
+        for row in ROWS:
+            words = [word for side in sides(row) for word in side]
+            assert len(words) == len(set(words)), row
+            assert all(word == "+" or normalise(word) == word for word in words), row
+            assert (len(sides(row)) > 1) == (row["kind"] in SIDES), row
+            assert all(sides(row)), row
 
     def test_no_row_is_there_twice(self) -> None:
         assert len({(row["kind"], row["language"], row["sides"]) for row in ROWS}) == len(ROWS)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from onnx import ValueInfoProto, numpy_helper
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import FOLDER, INT8
 from nymlink.encode.model.tokenizer import load_tokenizer
-from nymlink.encode.onnx_export import export
 from nymlink.encode.quantise import PRODUCT
 from tests.index.small import many_names, vocabulary
 
@@ -41,14 +41,19 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* were cut:UserWarning")
 
 
 @pytest.fixture(scope="module", params=["nymlink-mini", "nymlink-xl-mini", "of a user"])
-def folder(request: pytest.FixtureRequest, saved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    request: pytest.FixtureRequest,
+    saved: Path,
+    export_once: Callable[..., Any],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
     """Both encoders of nymlink, and what the export makes of another."""
     if request.param != "of a user":
         return {"nymlink-mini": FOLDER, "nymlink-xl-mini": XL_FOLDER}[request.param]
     made = tmp_path_factory.mktemp("int8") / "bert"
     names = many_names(150)
     synonyms = vocabulary({f"T:{number}": [f"{name} seizure", name] for number, name in enumerate(names)})
-    export(saved, made, precision="int8", vocabulary=synonyms)
+    export_once(saved, made, precision="int8", vocabulary=synonyms)
     return made
 
 

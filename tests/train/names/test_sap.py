@@ -52,7 +52,7 @@ def finished(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_synonyms_come_together(place: Path, tmp_path: Path) -> None:
     settings = sap_settings(
-        place, tmp_path / "out", epochs=10, evaluation=held_out(place), evaluate_every=10, best="dev"
+        place, tmp_path / "out", epochs=6, evaluation=held_out(place), evaluate_every=9, best="dev"
     )
     result = train_sap(settings)
     lines = metrics(tmp_path / "out")
@@ -115,11 +115,11 @@ def test_killed_at_any_time_it_goes_on_to_the_same_bits(place: Path, finished: P
 def test_adapters_and_lora_stop_and_go_on_too(
     place: Path, tmp_path: Path, interrupt_next_step: Callable[[], None], tuning: str
 ) -> None:
-    settings = sap_settings(place, tmp_path / "whole", tuning=tuning, graph_tokens=60)
+    settings = sap_settings(place, tmp_path / "whole", tuning=tuning, graph_tokens=60, max_steps=3)
     train_sap(settings)
     stopped = replace(settings, output=str(tmp_path / "parts"))
     interrupt_next_step()
-    with pytest.raises(StoppedError, match="after step 1 of 12"):
+    with pytest.raises(StoppedError, match="after step 1 of 3"):
         train_sap(stopped)
     assert len(list((tmp_path / "parts" / "checkpoints").iterdir())) == 1
     train_sap(stopped)

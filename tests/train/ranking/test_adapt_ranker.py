@@ -55,7 +55,7 @@ def test_trees_are_added_where_they_put_more_right_candidates_first() -> None:
 
 
 def test_a_ranker_stays_as_it_is_where_nothing_is_to_be_learned() -> None:
-    for seed in range(5):
+    for seed in range(3):
         asked = questions(60, telling=False, seed=seed)
         found = adapt_ranker(by_score(), asked, folds(60))
         assert found.trees is None

@@ -78,7 +78,7 @@ def test_what_cannot_be_right_is_wrong(index: Index) -> None:
 
 def test_the_same_mentions_give_the_same_order(index: Index) -> None:
     scorer = Words(valve=(1, 0, 0), heart=(0, 1, 0))
-    given = corpus((("valve", "MI", "X:0"), ("heart", "MI", "X:1")), each=60)
+    given = corpus((("valve", "MI", "X:0"), ("heart", "MI", "X:1")), each=30)
     one, other = (fit_reranking(index, Reranker(scorer, index.vocabulary), given).order for _ in range(2))
     assert one.to_dict() == other.to_dict()
     assert len(one.trees.values) == BoostingSettings().trees

