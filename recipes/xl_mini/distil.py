@@ -46,8 +46,6 @@ TEMPERATURE: Final = 0.5
 SETTINGS: Final = {
     # The steps end it.
     "epochs": 1000,
-    "learning_rate": 2e-3,
-    "layers_learning_rate": 1e-3,
     "weight_decay": 0.0,
     "schedule": "linear",
     "warm_up": 0.05,
@@ -56,6 +54,17 @@ SETTINGS: Final = {
     # The graph of a whole step.
     "graph_tokens": 16_384,
 }
+
+BY_STUDENT: Final[dict[str, dict[str, Any]]] = {
+    "pieces": {"learning_rate": 2e-3, "layers_learning_rate": 1e-3},
+    # What has been trained before needs smaller steps, and six layers take several times as long.
+    "e5": {
+        "learning_rate": 5e-4,
+        "layers_learning_rate": 2e-4,
+        **{"biomedical": 250, "general": 70, "english": 120, "words": 60},
+    },
+}
+"""Settings of each student."""
 
 _BLOCK: Final = 20_000
 
@@ -220,13 +229,13 @@ def distil(settings: DistilSettings, *, progress: bool = False) -> Mapping[str, 
 
     def open_data(_scratch: Path, _problems: Problems) -> TrainingData[Batch]:
         lessons = Lessons(folder, read_words(folder), settings)
-        vectors = np.concatenate([np.load(folder / "teacher.npy"), np.load(folder / "words.npy")])
+        vectors = np.load(folder / "targets.npy")
 
         def setup(model: TorchModel, precision: Precision, _processes: Processes) -> TrainingSetup[Batch]:
             task = DistilTask(model, lessons, vectors, settings, precision)
             return TrainingSetup(task, model, optimiser(model, settings))
 
-        files = ("translations.parquet", "english.parquet", "teacher.npy", "words.json", "words.npy")
+        files = ("translations.parquet", "english.parquet", "words.json", "targets.npy")
         return TrainingData({name: {"sha256": sha256(folder / name)} for name in files}, setup)
 
     return train_encoder("distil", settings, open_data, progress=progress)
@@ -262,6 +271,23 @@ def teacher_vectors(
             f"{path}: {len(vectors):,} vectors for {len(english):,} names: remove it, to make it anew"
         )
     return vectors
+
+
+def write_targets(
+    folder: Path,
+    english: npt.NDArray[np.float16],
+    words: npt.NDArray[np.float32],
+    turn: npt.NDArray[np.float32],
+) -> None:
+    """Write ``targets.npy``: the vectors of English names (E, D) and of words (W, D), both turned by (D, D)."""
+    with atomic_file(folder / "targets.npy") as partial:
+        kept = np.lib.format.open_memmap(partial, "w+", np.float16, (len(english) + len(words), len(turn)))
+        for start in range(0, len(english), _BLOCK):
+            kept[start : start + _BLOCK][: len(english) - start] = (
+                english[start : start + _BLOCK].astype(np.float32) @ turn
+            )
+        kept[len(english) :] = words @ turn
+        kept.flush()
 
 
 def optimiser(model: TorchModel, settings: DistilSettings) -> AdamW:

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 from tokenizers import Tokenizer
 
 from nymlink.encode.cached_vectors import EmbeddingCache
@@ -34,8 +35,7 @@ MIXED: Final = "nymlink-xl-mini"
 """The folder of the encoder that is shipped: the mean of the distilled and the aligned one."""
 
 STUDENT: Final = "untrained student"
-PIECES_ALONE: Final = "untrained pieces"
-"""The folders of the student before any training, with its layer and without."""
+"""The folder of the student before any training."""
 
 UNTRAINED: Final = "all-MiniLM-L6-v2"
 """The encoder that nymlink-mini was trained from."""
@@ -47,6 +47,9 @@ _XLBEL: Final = "XL-BEL by "
 _COUNTED: Final = 2_000
 """Names of a language whose tokens are counted."""
 
+_CENTRED: Final = 4_000
+"""Names whose mean vector the student of E5 subtracts, and that its targets are turned to."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
@@ -57,6 +60,7 @@ class Recipe:
         data: vocabularies/ and multilingual/.
         base: the teacher of English.
         e5: multilingual-e5-small.
+        student: ``pieces``, one layer over pieces; or ``e5``, six layers of E5.
         steps: of distillation.
         align_steps: of self-alignment.
         seed: of all that is drawn.
@@ -66,6 +70,7 @@ class Recipe:
     data: Path
     base: str
     e5: str
+    student: str
     steps: int
     align_steps: int
     seed: int
@@ -82,10 +87,11 @@ def make_data(recipe: Recipe) -> None:
 
 
 def make_tokenizer(recipe: Recipe) -> None:
-    """Learn pieces, and count those of names with the base's tokenizer and the new one."""
+    """Choose pieces, and count those of names with the base's tokenizer and the new one."""
     names = tokenizer.read_names(recipe.folder)
     words = teachers.write_words(recipe.folder, chain.from_iterable(names.values()))
-    path = tokenizer.make(recipe.folder, words, seed=recipe.seed)
+    e5 = TorchModel.load(recipe.e5).tokenizer if recipe.student == "e5" else None
+    path = tokenizer.make(recipe.folder, words, e5=e5, seed=recipe.seed)
 
     def count() -> list[dict[str, str]]:
         own = {language: of_language[:_COUNTED] for language, of_language in names.items()}
@@ -96,33 +102,38 @@ def make_tokenizer(recipe: Recipe) -> None:
 
 
 def make_student(recipe: Recipe) -> None:
-    """Ask all teachers, and make the untrained student, with layer and without."""
-    if not (recipe.folder / PIECES_ALONE).exists():
-        english = distil.english_names(recipe.folder)
-        distil.teacher_vectors(recipe.base, english, recipe.folder, EmbeddingCache(recipe.folder / "vectors"))
-        pieces = Tokenizer.from_file(str(recipe.folder / "tokenizer.json"))
-        asked = teachers.Teachers(recipe.e5, recipe.folder / "languages")
-        vectors = teachers.teach(asked, recipe.folder, english, student.texts_of_pieces(pieces))
-        model = student.student(pieces, vectors)
-        model.save(recipe.folder / STUDENT)
-        student.without_layers(model).save(recipe.folder / PIECES_ALONE)
+    """Ask all teachers, and make the untrained student."""
+    folder = recipe.folder
+    if not (folder / STUDENT).exists():
+        english = distil.english_names(folder)
+        known = distil.teacher_vectors(recipe.base, english, folder, EmbeddingCache(folder / "vectors"))
+        asked = teachers.Teachers(recipe.e5, folder / "languages")
+        mapped = teachers.fitted(asked, folder, english, known)
+        words = mapped(asked.vectors("words", teachers.read_words(folder)))
+        pieces = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        if recipe.student == "e5":
+            names, rows = teachers.drawn(folder, english, _CENTRED)
+            model = student.of_e5(TorchModel.load(recipe.e5), pieces, names)
+            turn = student.rotation(student.pooled(model, names), known[rows].astype(np.float32))
+        else:
+            model = student.of_pieces(pieces, mapped(asked.vectors("pieces", student.texts_of_pieces(pieces))))
+            turn = np.eye(words.shape[1], dtype=np.float32)
+        distil.write_targets(folder, known, words, turn)
+        model.save(folder / STUDENT)
 
 
 def make_distilled(recipe: Recipe) -> None:
     """Distil the teachers into the student."""
-    _distil(recipe, STUDENT, "distilled")
-
-
-def _distil(recipe: Recipe, base: str, output: str) -> None:
     settings = distil.DistilSettings(
-        base=str(recipe.folder / base),
-        output=str(recipe.folder / output),
+        base=str(recipe.folder / STUDENT),
+        output=str(recipe.folder / "distilled"),
         folder=str(recipe.folder),
         seed=recipe.seed,
         max_steps=recipe.steps,
         evaluate_every=500,
         evaluation={name: corpus for name, corpus in recipe.corpora().items() if name.startswith("hpo")},
         **distil.SETTINGS,
+        **distil.BY_STUDENT[recipe.student],
     )
     distil.distil(settings, progress=True)
 
@@ -138,16 +149,11 @@ def make_aligned(recipe: Recipe) -> None:
     )
 
 
-def make_variants(recipe: Recipe) -> None:
-    """Distil without a layer."""
-    _distil(recipe, PIECES_ALONE, "static")
-
-
 def measure(recipe: Recipe) -> None:
     """Ask what there is of the encoders for held-out names, beside the base and character TF-IDF."""
     corpora = recipe.corpora()
     stages = (STUDENT, "distilled", "aligned", MIXED)
-    made = {name: recipe.folder / name for name in stages} | variants(recipe)
+    made = {name: recipe.folder / name for name in stages}
     base = Path(recipe.base).name
     encoders = {UNTRAINED: untrained(), base: recipe.base}
     encoders |= {name: place for name, place in made.items() if _is_done(place)}
@@ -174,11 +180,6 @@ def untrained() -> str:
     return str(Path(spec.submodule_search_locations[0]) / "model")
 
 
-def variants(recipe: Recipe) -> dict[str, Path]:
-    """List the encoders that are compared with those of the recipe, by what they have learned."""
-    return {"static": recipe.folder / "static"}
-
-
 def measure_xlbel(recipe: Recipe) -> None:
     """Train the stages of the paper, and ask what they, and the encoders before, find of the queries of XL-BEL."""
     own = recipe.folder / "xlbel"
@@ -186,7 +187,6 @@ def measure_xlbel(recipe: Recipe) -> None:
     stages = xlbel.train_stages(own, recipe.data, seed=recipe.seed)
     alone: dict[str, str | Path] = {UNTRAINED: untrained(), Path(recipe.base).name: recipe.base}
     alone |= {STUDENT: recipe.folder / STUDENT, **stages}
-    alone |= {name: place for name, place in variants(recipe).items() if _is_done(place)}
     alone[MIXED] = recipe.folder / MIXED
     rows = [("character TF-IDF", None, "nymlink"), *((name, place, "none") for name, place in alone.items())]
     for name, place, sparse in [*rows, (f"{MIXED}, hybrid", recipe.folder / MIXED, "nymlink")]:
@@ -227,7 +227,6 @@ STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
     "student": make_student,
     "distil": make_distilled,
     "align": make_aligned,
-    "variants": make_variants,
     "evaluate": measure,
     "xlbel": measure_xlbel,
     "ship": make_shipped,
@@ -271,7 +270,7 @@ def _place(recipe: Recipe, figure: str) -> int:
         STUDENT,
         *xlbel.STAGES,
     ]
-    rows += ["distilled", "aligned", MIXED, f"{MIXED}, hybrid", *variants(recipe)]
+    rows += ["distilled", "aligned", MIXED, f"{MIXED}, hybrid"]
     name = figure.removeprefix(_FOUND).removeprefix(_XLBEL)
     return rows.index(name) if name in rows else len(rows)
 

@@ -105,6 +105,26 @@ class Map:
         return np.hstack([centred, np.ones((len(centred), 1), np.float32)])
 
 
+def drawn(folder: Path, english: Sequence[str], count: int = FITTED) -> tuple[list[str], list[int]]:
+    """Draw names: a third English ones, the others translations.
+
+    Args:
+        folder: has ``translations.parquet``.
+        english: E English names.
+        count: number of names.
+
+    Returns:
+        N names, and the rows of their English names.
+    """
+    draw = np.random.default_rng(0)
+    row_of = {name: row for row, name in enumerate(english)}
+    pairs = pq.read_table(folder / "translations.parquet", columns=["english", "name"])
+    own = draw.choice(len(english), min(len(english), count // 3), False)
+    others = pairs.take(draw.choice(len(pairs), min(len(pairs), count - count // 3), False))
+    texts = [*(english[row] for row in own), *others["name"].to_pylist()]
+    return texts, [*own.tolist(), *(row_of[name] for name in others["english"].to_pylist())]
+
+
 def fitted(teachers: Teachers, folder: Path, english: Sequence[str], known: npt.NDArray[np.float16]) -> Map:
     """Fit the map to names drawn from English ones and from translations.
 
@@ -114,32 +134,8 @@ def fitted(teachers: Teachers, folder: Path, english: Sequence[str], known: npt.
         english: E English names.
         known: (E, 384): their vectors by nymlink-mini.
     """
-    draw = np.random.default_rng(0)
-    row_of = {name: row for row, name in enumerate(english)}
-    pairs = pq.read_table(folder / "translations.parquet", columns=["english", "name"])
-    own = draw.choice(len(english), min(len(english), FITTED // 3), False)
-    others = pairs.take(draw.choice(len(pairs), min(len(pairs), FITTED - FITTED // 3), False))
-    texts = [*(english[row] for row in own), *others["name"].to_pylist()]
-    targets = [*own.tolist(), *(row_of[name] for name in others["english"].to_pylist())]
-    return Map(teachers.vectors("fitted", texts), known[targets])
-
-
-def teach(teachers: Teachers, folder: Path, english: Sequence[str], pieces: Sequence[str]) -> Matrix:
-    """Write ``words.npy``, the targets of the frequent words, and return the vectors of pieces.
-
-    Args:
-        teachers: teachers of languages.
-        folder: has ``translations.parquet``, ``teacher.npy`` and ``words.json``.
-        english: E English names, the rows of ``teacher.npy``.
-        pieces: P texts.
-
-    Returns:
-        (P, 384): unit vectors in the space of nymlink-mini.
-    """
-    mapped = fitted(teachers, folder, english, np.load(folder / "teacher.npy", mmap_mode="r"))
-    with atomic_file(folder / "words.npy") as partial, partial.open("wb") as file:
-        np.save(file, mapped(teachers.vectors("words", read_words(folder))).astype(np.float16))
-    return mapped(teachers.vectors("pieces", pieces))
+    texts, rows = drawn(folder, english)
+    return Map(teachers.vectors("fitted", texts), known[rows])
 
 
 def write_words(folder: Path, known: Iterable[str]) -> list[str]:

@@ -1,11 +1,15 @@
-"""The tokenizer: Unigram pieces over names in all languages (Kudo, ACL 2018), and frequent words as pieces."""
+"""The tokenizer: Unigram pieces over names in all languages (Kudo, ACL 2018), and frequent words as pieces.
+
+The student of E5 has the pieces of E5 that these names and words use.
+"""
 
 from __future__ import annotations
 
 import json
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,18 +45,37 @@ SPECIAL: Final = {
 }
 """Special tokens by role, in the order of their ids."""
 
+E5_SPECIAL: Final = {
+    "cls_token": "<s>",
+    "pad_token": "<pad>",
+    "sep_token": "</s>",
+    "unk_token": "<unk>",
+    "mask_token": "<mask>",
+}
+"""Special tokens of multilingual-e5-small by role."""
+
 _WORD_START: Final = "▁"
 _LONGEST: Final = 16
 """Characters of a piece."""
 
 
-def make(folder: Path, words: Iterable[str], *, seed: int) -> Path:
-    """Write ``tokenizer.json``, unless it is there: pieces of the names of the folder, and frequent words."""
+def make(folder: Path, words: Iterable[str], *, e5: Tokenizer | None, seed: int) -> Path:
+    """Write ``tokenizer.json``, unless it is there: pieces of the names of the folder, and frequent words.
+
+    Args:
+        folder: has the names.
+        words: frequent words.
+        e5: Unigram pieces to choose from; ``None`` to learn pieces.
+        seed: of the sample that pieces are learned from.
+    """
     path = folder / "tokenizer.json"
     if not path.exists():
         names = read_names(folder)
-        size = min(SAMPLE, 2 * sum(map(len, names.values())))
-        tokenizer = with_words(train(sample(names, size=size, seed=seed)), words)
+        if e5 is None:
+            size = min(SAMPLE, 2 * sum(map(len, names.values())))
+            tokenizer = with_words(train(sample(names, size=size, seed=seed)), words)
+        else:
+            tokenizer = cut(e5, chain(*names.values(), words))
         with atomic_file(path) as partial:
             tokenizer.save(str(partial))
     return path
@@ -125,6 +148,43 @@ def with_words(tokenizer: Tokenizer, words: Iterable[str], *, most: int = WORDS)
             added[f"{_WORD_START}{word}"] = sum(known[piece][1] for piece in ids) + 1e-3
     known += [[piece, score] for piece, score in added.items()]
     return Tokenizer.from_str(json.dumps(layout))
+
+
+def cut(e5: Tokenizer, texts: Iterable[str], *, pieces: int = PIECES + WORDS) -> Tokenizer:
+    """Keep the pieces of some texts. The texts keep their pieces, because the others were less probable for them.
+
+    Args:
+        e5: Unigram pieces.
+        texts: names and words.
+        pieces: number of pieces that are kept. The rarest in the texts are dropped first.
+
+    Returns:
+        The tokenizer with the kept pieces, in the order of the given one. It lower-cases a text first.
+    """
+    counts = Counter[int]()
+    for block in _blocks(texts):
+        counts.update(chain.from_iterable(encoding.ids for encoding in e5.encode_batch_fast(block)))
+    layout = json.loads(e5.to_str())
+    known: list[list[Any]] = layout["model"]["vocab"]
+    # Pieces of E5 are in the order of their probability.
+    rank = sorted(
+        range(len(known)), key=lambda piece: (known[piece][0] not in E5_SPECIAL.values(), -counts[piece])
+    )
+    kept = [known[piece] for piece in sorted(rank[:pieces])]
+    place = {piece: number for number, (piece, _) in enumerate(kept)}
+    layout["model"] |= {"vocab": kept, "unk_id": place[E5_SPECIAL["unk_token"]]}
+    for token in layout["added_tokens"]:
+        token["id"] = place[token["content"]]
+    for token, entry in layout["post_processor"]["special_tokens"].items():
+        entry["ids"] = [place[token]]
+    layout["normalizer"] = {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, layout["normalizer"]]}
+    return Tokenizer.from_str(json.dumps(layout))
+
+
+def _blocks(texts: Iterable[str], size: int = 20_000) -> Iterable[list[str]]:
+    iterator = iter(texts)
+    while block := list(islice(iterator, size)):
+        yield block
 
 
 def report(tokenizers: Mapping[str, Tokenizer], names: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
