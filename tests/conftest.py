@@ -69,19 +69,26 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def shipped_encoders() -> Iterator[None]:
-    """Read the encoders that come with nymlink once a process: hundreds of tests load one."""
+def forget_encoders() -> Iterator[Callable[[], None]]:
+    """Read the encoders that come with nymlink once a process: hundreds of tests load one. The value forgets them."""
     from nymlink.encode import encoder, onnx_backend
     from nymlink.encode.model.folder import FOLDER
 
+    kept: list[Any] = []
+
+    def forget() -> None:
+        for each in kept:
+            each.cache_clear()
+
     def once(load: Callable[..., Any]) -> Callable[..., Any]:
-        kept = functools.cache(load)
-        return lambda path, *more: (kept if FOLDER.parent in path.parents else load)(path, *more)
+        cached = functools.cache(load)
+        kept.append(cached)
+        return lambda path, *more: (cached if FOLDER.parent in path.parents else load)(path, *more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_backend, "open_session", once(onnx_backend.open_session))
         patch.setattr(encoder, "load_tokenizer", once(encoder.load_tokenizer))
-        yield
+        yield forget
 
 
 @pytest.fixture(scope="session")

@@ -79,6 +79,7 @@ class Child:
         if self._child == 0:
             self._redirect()
             if largest_file is not None:
+                sys.dont_write_bytecode = True
                 resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
             if processes > 1:
                 _become_many(arguments, processes)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,11 +76,14 @@ def test_linking_to_the_default_connects_to_nothing_and_writes_to_its_cache_alon
         assert sent == []
 
 
-def test_a_runtime_that_was_imported_before_is_told_to_send_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runtime_that_was_imported_before_is_told_to_send_no_events(
+    monkeypatch: pytest.MonkeyPatch, forget_encoders: Callable[[], None]
+) -> None:
     import onnxruntime
 
     told: list[str] = []
     monkeypatch.setattr(onnxruntime, "disable_telemetry_events", lambda: told.append("no events"))
+    forget_encoders()
     assert Encoder.load("nymlink-mini").width == 384
     assert told == ["no events"]
 

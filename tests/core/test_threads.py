@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import onnxruntime
 import psutil
 import pytest
@@ -12,7 +14,7 @@ from nymlink.encode.encoder import Encoder
 
 @pytest.mark.parametrize(("told", "limit"), [("1", 1), ("3", 3), ("", None), ("0", None), ("many", None)])
 def test_a_process_computes_with_the_threads_it_was_told(
-    told: str, limit: int | None, monkeypatch: pytest.MonkeyPatch
+    told: str, limit: int | None, monkeypatch: pytest.MonkeyPatch, forget_encoders: Callable[[], None]
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", told)
     assert thread_limit() == limit
@@ -25,7 +27,9 @@ def test_a_process_computes_with_the_threads_it_was_told(
         return session(graph, options, **named)
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", opened)
+    forget_encoders()
     Encoder.load("nymlink-mini")
+    forget_encoders()
     assert given == [limit or 0]
 
 

@@ -112,7 +112,8 @@ def test_a_full_cache_does_not_stop_the_command_line(package: Path, tmp_path: Pa
     paths = (package.parents[2], Path(nymlink.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-m", "nymlink", "link", "small build"],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+        # Python would write cut bytecode, which the next process cannot read.
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=full,
         capture_output=True,
         encoding="utf-8",

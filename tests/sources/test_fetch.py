@@ -424,6 +424,7 @@ from nymlink.sources.source import PublishedSource
 url, folder, *limit = sys.argv[1:]
 if limit:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit[0]), int(limit[0])))
 about = dict(title="", format="obo", licence="", open=True, citation="", size="small")
 source = PublishedSource(name="x", url=url, **about)

@@ -178,6 +178,7 @@ for number in range(20_000):
     builder.concept(f"A:{number}")
     builder.name(f"A:{number}", "x")
 vocabulary = Vocabulary.of((Source("s", "table"), builder.build()))
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 vocabulary.save(sys.argv[1])
 """

@@ -395,6 +395,7 @@ def _small_files(index: Path, command: str, size: int, place: Path) -> None:
     whole = _whole(job, place)
 
     def limit() -> None:
+        sys.dont_write_bytecode = True
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     status = _forked(lambda: job(place / "out"), before=limit)

@@ -137,6 +137,7 @@ def test_an_error_that_names_no_reason_is_passed_on(tmp_path: Path) -> None:
 def test_a_build_that_hits_a_file_size_limit_leaves_nothing(tmp_path: Path) -> None:
     code = """
 import resource
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 with atomic_directory(Path(sys.argv[1])) as partial:
     (partial / "file").write_text("x" * 2000)
