@@ -70,7 +70,10 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def forget_encoders() -> Iterator[Callable[[], None]]:
-    """Read the encoders that come with nymlink once a process: hundreds of tests load one. The value forgets them."""
+    """Read the encoders that come with nymlink once a process; the value forgets them.
+
+    Hundreds of tests load one.
+    """
     from nymlink.encode import encoder, onnx_backend
     from nymlink.encode.model.folder import FOLDER
 
