@@ -30,7 +30,8 @@ GROUPS: Final = {
     "Settings": """--slim --level --to --target
         --many --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --phrases
-        --weight --store --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens --epochs
+        --weight --store --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens
+        --epochs
         --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept
         --names --mentions --seed --reviewer --adjudicator --blind""",
     "Measuring": "--evaluate --best --training --test --compare",
