@@ -242,8 +242,8 @@ def test_the_language_of_each_text_is_detected() -> None:
     together = dict(detecting.annotate_documents([Document(code, text) for code, text in texts.items()]))
     assert [document.id for document in together] == list(texts)
     for (document, links), code in zip(together.items(), texts, strict=True):
-        assert detecting.language_of(document.text) == code
+        assert detecting.language_of_text(document.text) == code
         assert links == list(Annotator(index, AnnotatorSettings(language=code)).annotate(document))
         assert [link.context.flags["negated"] for link in links if link.context] == [True]
     # Too short to tell.
-    assert detecting.language_of("CT") == "en"
+    assert detecting.language_of_text("CT") == "en"

@@ -115,7 +115,7 @@ class Annotator:
     def _annotated(self, documents: list[Document]) -> Iterator[tuple[Document, list[Link]]]:
         if not documents:
             return
-        languages = [self.language_of(document.text) for document in documents]
+        languages = [self.language_of_text(document.text) for document in documents]
         found: dict[int, list[Link]] = {}
         for language in dict.fromkeys(languages):
             rows = [row for row, own in enumerate(languages) if own == language]
@@ -129,7 +129,7 @@ class Annotator:
                 [replace(link, context=context) for link, context in zip(found[row], contexts, strict=True)],
             )
 
-    def language_of(self, text: str) -> str | None:
+    def language_of_text(self, text: str) -> str | None:
         """Get the language whose names and rules a text is annotated with.
 
         It is the one of the settings; with ``"auto"`` the one detected, or English if none is sure.

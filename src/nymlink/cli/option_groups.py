@@ -31,9 +31,8 @@ GROUPS: Final = {
         --many --top-k --composites --target-precision --detector --fuzzy --min-confidence --settings
         --as-published --annotate --augment --lower --without-own-names --sparse --dense --fusion --phrases
         --weight --store --candidates --trees --depth --backend --precision --pooling --max-length --batch-tokens
-        --epochs
-        --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts --concept
-        --names --mentions --seed --reviewer --adjudicator --blind""",
+        --epochs --max-steps --batch-pairs --batch-queries --batch-groups --batch-mentions --sample --concepts
+        --concept --names --mentions --seed --reviewer --adjudicator --blind""",
     "Measuring": "--evaluate --best --training --test --compare",
     "Server": """--host --port --open --public-url --token-file --allow-origin --projects --memory
         --limits --judge --access-log""",

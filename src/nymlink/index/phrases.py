@@ -25,7 +25,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 _LANGUAGE: Final = "en"
 
 Times = Mapping[str, int]
-"""Name of a corpus → number of mentions."""
+"""Name of a corpus → number of mentions; of documents in the table that comes with nymlink."""
 
 Meanings = Mapping[str, Mapping[str, Times]]
 """Text in its normal form → id of a concept → number of mentions in each corpus."""
@@ -147,7 +147,7 @@ def _owners(vocabulary: Vocabulary, text: str) -> set[str]:
 
 
 def read_phrases(text: str) -> Iterator[tuple[str, str, Times]]:
-    """Read the table: phrase, id of the concept, and the number of mentions in each corpus, empty for none."""
+    """Read the table: phrase, id of the concept, and the number of documents of each corpus, empty for none."""
     heading, *lines = text.splitlines()
     corpora = heading.split("\t")[2:]
     for line in lines:
