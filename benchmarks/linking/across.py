@@ -140,6 +140,7 @@ def gain(
 
 
 def averaged(one: Scorer, other: Scorer) -> Scorer:
+    """Score candidates with the mean of two scorers."""
     return lambda described: (one(described) + other(described)) * np.float32(0.5)
 
 
