@@ -44,6 +44,28 @@ def test_rows_are_in_the_order_of_the_names_and_of_length_one(encoder: Encoder) 
         assert np.allclose(vectors[row], encoder.encode([name])[0], atol=1e-5)
 
 
+def test_a_second_encoder_adds_its_vectors(saved: Path, tmp_path: Path) -> None:
+    first = Encoder.load(saved, precision="fp32")
+    second = Encoder.load(tiny.folder(tmp_path / "second", seed=1), pooling="mean", precision="fp32")
+    shutil.copytree(saved, tmp_path / "sum", ignore=shutil.ignore_patterns("manifest.json"))
+    shutil.copytree(tmp_path / "second", tmp_path / "sum" / "beside")
+    names = [*tiny.NAMES, "", "\U0001f600"]
+    sums = [
+        Encoder.load(tmp_path / "sum", pooling="mean", precision="fp32", batch_tokens=n) for n in (1, 30, None)
+    ]
+    for both in sums:
+        for name, vector in zip(names, both.encode(names), strict=True):
+            expected = first.encode([name])[0] + second.encode([name])[0]
+            np.testing.assert_allclose(vector, expected / (np.linalg.norm(expected) or 1), atol=1e-5)
+    assert len({first.fingerprint, second.fingerprint, sums[0].fingerprint}) == 3
+    assert sums[0].fingerprint == sums[1].fingerprint
+    cache = EmbeddingCache(tmp_path / "cache")
+    again = [sums[0].encode(names, cache=cache) for _ in range(2)]
+    np.testing.assert_array_equal(again[0], again[1])
+    with pytest.raises(InputError, match=r"vectors of width 3 and \d+ have no sum"):
+        Encoder(Stub(), first._tokenizer, first.settings, beside=second)  # type: ignore[arg-type]
+
+
 def test_the_size_of_batches_changes_nothing(saved: Path, encoder: Encoder) -> None:
     names = [f"{one} {other}" for one in tiny.NAMES[::2] for other in tiny.NAMES[1::2]]
     for batch_tokens in (1, 30, 10_000):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ from nymlink.encode.backend import BACKENDS, Backend, Network, Precision
 from nymlink.encode.batches import Batches, TruncationCounts
 from nymlink.encode.cached_vectors import CachedVectors, EmbeddingCache
 from nymlink.encode.model.encoder_settings import EncoderSettings, Pooling
-from nymlink.encode.model.fingerprint import check_saved, fingerprint
-from nymlink.encode.model.folder import installed, model_folder
+from nymlink.encode.model.fingerprint import check_saved, fingerprint, fingerprint_of_sum
+from nymlink.encode.model.folder import BESIDE, installed, model_folder
 from nymlink.encode.model.token_batches import Rows
 from nymlink.encode.model.tokenizer import known_scripts, load_tokenizer, uninformative_tokens
 
@@ -65,6 +65,8 @@ class Encoder:
         tokenizer: names → token ids.
         settings: settings such as the pooling and the most tokens of a name.
         batch_tokens: number of tokens in a batch; ``None`` for the number that is fastest for the network.
+        beside: a second encoder with a tokenizer of its own, trained towards the same vectors. A name then has the
+            sum of both vectors, at unit length: their mistakes differ.
 
     Attributes:
         name: where it was loaded from: the name of an installed encoder, a folder, or the name of a model on the
@@ -82,16 +84,25 @@ class Encoder:
     """
 
     def __init__(
-        self, network: Network, tokenizer: Tokenizer, settings: EncoderSettings, *, batch_tokens: int | None = None
+        self,
+        network: Network,
+        tokenizer: Tokenizer,
+        settings: EncoderSettings,
+        *,
+        batch_tokens: int | None = None,
+        beside: Encoder | None = None,
     ) -> None:
         if batch_tokens is not None and batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, not {batch_tokens}")
+        if beside is not None and beside.width != network.width:
+            raise InputError(f"vectors of width {network.width} and {beside.width} have no sum")
         self.network = network
         self.settings = settings
         self.name: str | None = None
         self.backend: str | None = None
         self._tokenizer = tokenizer
         self._batch_tokens = batch_tokens or network.batch_tokens
+        self._beside = beside
 
     @classmethod
     def load(
@@ -133,7 +144,18 @@ class Encoder:
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)
         network = chosen.open(folder, settings, precision, device)
-        encoder = cls(network, tokenizer, settings, batch_tokens=batch_tokens)
+        beside = None
+        if (folder / BESIDE).is_dir():
+            beside = cls.load(
+                folder / BESIDE,
+                backend=backend,
+                precision=precision,
+                device=device,
+                pooling=pooling,
+                max_length=max_length,
+                batch_tokens=batch_tokens,
+            )
+        encoder = cls(network, tokenizer, settings, batch_tokens=batch_tokens, beside=beside)
         # Make the path absolute, so that the folder is found from any working directory.
         encoder.name = str(folder.absolute() if local else name_or_folder)
         encoder.backend = chosen.name
@@ -151,17 +173,19 @@ class Encoder:
         Raises:
             InputError: the files of the network have changed since it was loaded.
         """
-        return fingerprint(
+        own = fingerprint(
             weights=self.network.digest(),
             tokenizer=self._tokenizer.to_str(),
             settings=self.settings,
             precision=self.network.precision,
         )
+        return own if self._beside is None else fingerprint_of_sum(own, self._beside.fingerprint)
 
     @cached_property
     def known_scripts(self) -> frozenset[str]:
         """Scripts in which its tokenizer knows whole words: ``{"Latin", "Cyrillic", …}``."""
-        return known_scripts(self._tokenizer)
+        own = known_scripts(self._tokenizer)
+        return own if self._beside is None else own | self._beside.known_scripts
 
     @cached_property
     def _uninformative(self) -> frozenset[int]:
@@ -198,23 +222,48 @@ class Encoder:
         known = None if cache is None else cache.known_to(self.fingerprint)
         cached = CachedVectors(encoder_cache, distinct, vectors, known=known)
         missing = cached.fill()
-        batches = Batches(
-            [distinct[row] for row in missing.tolist()],
-            self.network,
-            self._tokenizer,
-            uninformative=self._uninformative,
-            batch_tokens=self._batch_tokens,
-        )
+        asked = [distinct[row] for row in missing.tolist()]
+        batches = self._batches(asked)
+        summed = batches if self._beside is None else self._beside.added(asked, batches)
         # The progress bar counts names, because batches differ too much to estimate the time.
-        encoded = _encode_missing(vectors, missing, batches, cached)
+        encoded = _encode_missing(vectors, missing, summed, cached)
         deque(track(encoded, "encoding", total=len(missing), shown=progress), maxlen=0)
         TruncationCounts(batches.truncated, len(missing), self.settings.max_length).warn(stacklevel=2)
         if len(distinct) == len(names):
             return vectors
         return vectors[np.fromiter(map(row_of.__getitem__, names), np.int64, len(names))]
 
+    def added(
+        self, names: Sequence[str], batches: Iterable[tuple[Rows, Vectors]]
+    ) -> Iterator[tuple[Rows, Vectors]]:
+        """Add the vectors of this encoder to those of another one.
 
-def _encode_missing(vectors: Vectors, missing: Rows, batches: Batches, cached: CachedVectors) -> Iterator[int]:
+        Args:
+            names: N names.
+            batches: rows of names, int64 (B), and their unit vectors by the other encoder, float32 (B, D).
+
+        Yields:
+            The same rows, and the sums, at unit length.
+        """
+        for rows, vectors in batches:
+            sums = vectors.copy()
+            for own, encoded in self._batches([names[row] for row in rows.tolist()]):
+                sums[own] += encoded
+            yield rows, sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+    def _batches(self, names: Sequence[str]) -> Batches:
+        return Batches(
+            names,
+            self.network,
+            self._tokenizer,
+            uninformative=self._uninformative,
+            batch_tokens=self._batch_tokens,
+        )
+
+
+def _encode_missing(
+    vectors: Vectors, missing: Rows, batches: Iterable[tuple[Rows, Vectors]], cached: CachedVectors
+) -> Iterator[int]:
     """Fill the missing rows of ``vectors`` in place. Yield each row when it is encoded."""
     with cached:
         for rows, encoded in batches:

@@ -201,7 +201,8 @@ def _replace_by_int8(folder: Path, model: TorchModel, sample: SynonymSample, *, 
     from nymlink.encode.quantise import quantise
 
     graph = onnx.load(folder / FILES["fp32"])
-    quantise(graph)
+    # A model says in its configuration that 4 bits are enough for its tables.
+    quantise(graph, table_bits=getattr(model.transformer.config, "table_bits", 8))
     from nymlink.encode.onnx_graph import write_proto
 
     write_proto(graph, folder / FILES["int8"])

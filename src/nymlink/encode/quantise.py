@@ -58,14 +58,19 @@ _SMALLEST: Final = 1e-30
 _SMALL_TABLE: Final = 1 << 18
 """Tables of embeddings with fewer numbers stay float32."""
 
+_GROUP: Final = 32
+"""Numbers of a row that have one scale, in a table of 4 bits."""
 
-def quantise(graph: ModelProto) -> None:
+
+def quantise(graph: ModelProto, *, table_bits: int = 8) -> None:
     """Quantise the weights of a graph to int8, including word embeddings.
 
     Products of activations with each other, normalisations and the pooling stay float32.
 
     Args:
         graph: a graph made by :func:`nymlink.encode.onnx_graph.write_graph`. It is changed in place.
+        table_bits: bits of a number of word embeddings: 8, with a scale for each row; or 4, with a scale for each
+            32 numbers of a row.
     """
     from onnx import helper, numpy_helper
 
@@ -81,7 +86,8 @@ def quantise(graph: ModelProto) -> None:
         elif node.op_type == "Softmax":
             writer.add_softmax(node)
         elif node.op_type == "Gather" and weights.get(node.input[0], np.zeros(0)).size >= _SMALL_TABLE:
-            writer.add_lookup(*node.input, result=node.output[0])
+            add_lookup = writer.add_lookup if table_bits == 8 else writer.add_lookup_of_4_bits
+            add_lookup(*node.input, result=node.output[0])
         else:
             writer.nodes.append(node)
     del graph.graph.node[:]
@@ -158,6 +164,45 @@ class _Writer:
         self._node("Cast", [f"{result}_stored"], f"{result}_unscaled", to=TensorProto.FLOAT)
         self._node("Gather", [f"{table}_row_scales", ids], f"{result}_row_scales")
         self._node("Mul", [f"{result}_unscaled", f"{result}_row_scales"], result)
+
+    def add_lookup_of_4_bits(self, table: str, ids: str, *, result: str) -> None:
+        """Add ``table[ids]``: float32 (W, D) and int64 (B, T) → (B, T, D); D is a multiple of 64.
+
+        A byte has a number of the first half of a row in its lower bits, and one of the second half in its upper
+        bits.
+        """
+        from onnx import TensorProto
+
+        weights = self._weights[table]
+        width = weights.shape[1]
+        if f"{table}_nibbles" not in self.constants:
+            groups = weights.reshape(len(weights), -1, _GROUP)
+            # The number with the largest size is -8 steps, because 4 bits have one more number below zero.
+            largest = np.take_along_axis(groups, np.abs(groups).argmax(-1)[..., None], -1)
+            scales = (largest[..., 0] / -8).astype(np.float16)
+            steps = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
+            numbers = np.clip(np.round(groups / steps) + 8, 0, 15).astype(np.uint8).reshape(weights.shape)
+            self.constants[f"{table}_nibbles"] = numbers[:, : width // 2] | numbers[:, width // 2 :] << 4
+            self.constants[f"{table}_group_scales"] = scales
+            self.constants |= {
+                "int4_mask": np.array(15, np.uint8),
+                "int4_shift": np.array(4, np.uint8),
+                "int4_zero": np.array(8, np.float32),
+                "int4_groups": np.array([0, 0, -1, _GROUP], np.int64),
+                "int4_rows": np.array([0, 0, -1], np.int64),
+            }
+        self._node("Gather", [f"{table}_nibbles", ids], f"{result}_stored")
+        self._node("BitwiseAnd", [f"{result}_stored", "int4_mask"], f"{result}_lower")
+        self._node("BitShift", [f"{result}_stored", "int4_shift"], f"{result}_upper", direction="RIGHT")
+        self._node("Concat", [f"{result}_lower", f"{result}_upper"], f"{result}_bits", axis=-1)
+        self._node("Cast", [f"{result}_bits"], f"{result}_numbers", to=TensorProto.FLOAT)
+        self._node("Sub", [f"{result}_numbers", "int4_zero"], f"{result}_signed")
+        self._node("Reshape", [f"{result}_signed", "int4_groups"], f"{result}_unscaled")
+        self._node("Gather", [f"{table}_group_scales", ids], f"{result}_halves")
+        self._node("Cast", [f"{result}_halves"], f"{result}_wide", to=TensorProto.FLOAT)
+        self._node("Unsqueeze", [f"{result}_wide", "int8_last_axis"], f"{result}_group_scales")
+        self._node("Mul", [f"{result}_unscaled", f"{result}_group_scales"], f"{result}_groups")
+        self._node("Reshape", [f"{result}_groups", "int4_rows"], result)
 
     def _quantise_columns(self, weights: str) -> None:
         if f"{weights}_int8" not in self.constants:
@@ -261,12 +306,18 @@ def _float_weights(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDAr
 
 
 def _embeddings(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
-    """Restore tables of embeddings. Each row has a scale of its own."""
-    return {
+    """Restore tables of embeddings."""
+    tables = {
         name.removesuffix("_rows"): rows * constants[f"{name.removesuffix('_rows')}_row_scales"]
         for name, rows in constants.items()
-        if name.endswith("_rows")
+        if name.endswith("_rows") and rows.dtype == np.int8
     }
+    for name, nibbles in constants.items():
+        if name.endswith("_nibbles"):
+            scales = constants[f"{name.removesuffix('_nibbles')}_group_scales"].astype(np.float32)
+            numbers = np.hstack([nibbles & 15, nibbles >> 4]).astype(np.float32) - 8
+            tables[name.removesuffix("_nibbles")] = numbers * np.repeat(scales, _GROUP, axis=1)
+    return tables
 
 
 def _linear_weights(

@@ -71,6 +71,32 @@ def test_products_are_of_rounded_numbers(words: int) -> None:
     assert np.allclose(run(graph, ids), expected, rtol=1e-4, atol=1e-4)
 
 
+def in_4_bits(rows: Floats) -> Floats:
+    """Each 32 numbers of a row on a grid of their own, from -8 to 7 steps; the largest is -8 steps."""
+    found = np.zeros_like(rows)
+    for at, row in enumerate(rows):
+        for start in range(0, len(row), 32):
+            group = row[start : start + 32]
+            step = float(np.float16(max(group, key=abs) / -8)) or 1.0
+            for place, number in enumerate(group):
+                found[at, start + place] = min(7, max(-8, round(float(number / step)))) * step
+    return found
+
+
+def test_tables_may_have_4_bits() -> None:
+    draw = np.random.default_rng(6)
+    table, weights = (draw.normal(size=size).astype(np.float32) for size in ((4100, 64), (64, 8)))
+    table[4] = 0
+    graph = lookup_and_product(table, weights)
+    before = graph.ByteSize()
+    quantise(graph, table_bits=4)
+    assert graph.ByteSize() < 0.15 * before
+    stored = in_4_bits(table[:8])
+    ids = np.array([[1, 2, 3], [4, 5, 3]])
+    expected = np.array([rounded(stored[each], 127) @ rounded_weights(weights) for each in ids])
+    np.testing.assert_allclose(run(graph, ids), expected, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("size", [32, 33, 384])
 @pytest.mark.parametrize("tokens", [1, 2, 40])
 def test_products_of_the_largest_numbers_are_exact(size: int, tokens: int) -> None:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from transformers import BertConfig, BertModel
 
 from nymlink.core.errors import InputError, OutputError, StoreError
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.encoder_settings import EncoderSettings, Pooling
 from nymlink.encode.model.token_batches import tokenise
-from nymlink.encode.model.torch_model import TorchModel
+from nymlink.encode.model.torch_model import BertPieces, BertPiecesConfig, TorchModel
+from nymlink.encode.onnx_export import export
 from tests.encode import tiny
+from tests.index.small import many_names, vocabulary
 
 
 def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -47,6 +50,60 @@ def test_every_family_gives_what_transformers_gives(bare: Path, pooling: Pooling
     assert vectors.shape == (len(tiny.NAMES), model.width)
     assert vectors.dtype == torch.float32
     assert np.allclose(vectors.numpy(), one_by_one(bare, pooling), atol=1e-4)
+
+
+def with_pieces(folder: Path) -> TorchModel:
+    """Random layers with a second vector for each piece."""
+    sizes = {"vocab_size": 4_200, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    torch.manual_seed(0)
+    network = BertPieces(BertPiecesConfig(**sizes, intermediate_size=96, pad_token_id=0)).eval()
+    with torch.no_grad():
+        # A graph keeps equal weights once: these differ.
+        for value in network.parameters():
+            value += torch.randn_like(value) / 10
+    settings = EncoderSettings(pooling="mean", max_length=25)
+    model = TorchModel(network, tiny.tokenizer(), settings, special={"pad_token": "[PAD]", "unk_token": "[UNK]"})
+    model.save(folder / "model")
+    return model
+
+
+def test_vectors_of_pieces_are_added_to_the_mapped_states(tmp_path: Path) -> None:
+    made = with_pieces(tmp_path).transformer
+    weights = {name: value.detach().numpy() for name, value in made.state_dict().items()}
+    loaded = TorchModel.load(tmp_path / "model")
+    plain = BertModel(BertConfig(**made.config.to_dict()), add_pooling_layer=False).eval()
+    plain.load_state_dict(made.state_dict(), strict=False)
+    for name in tiny.NAMES:
+        ids = tiny.tokenizer().encode(name).ids
+        with torch.no_grad():
+            states = plain(input_ids=torch.tensor([ids])).last_hidden_state[0].numpy()
+            found = loaded(torch.tensor([ids]))[0].numpy()
+        expected = np.zeros(64)
+        for piece, state in zip(ids, states, strict=True):
+            expected += weights["mapped.weight"] @ state + weights["mapped.bias"] + weights["pieces.weight"][piece]
+        np.testing.assert_allclose(found, expected / len(ids), atol=1e-4)
+
+
+@pytest.mark.large
+def test_tables_of_4_bits_can_be_trained_further(tmp_path: Path) -> None:
+    model = with_pieces(tmp_path)
+    model.transformer.config.table_bits = 4
+    model.save(tmp_path / "model")
+    made = model.transformer.state_dict()
+    names = many_names(300)
+    synonyms = vocabulary({f"T:{number}": [f"{name} seizure", name] for number, name in enumerate(names)})
+    export(tmp_path / "model", tmp_path / "int8", precision="int8", vocabulary=synonyms)
+    learner = TorchModel.load(tmp_path / "int8")
+    found = learner.transformer.state_dict()
+    assert found.keys() == made.keys()
+    for table in ("embeddings.word_embeddings.weight", "pieces.weight"):
+        step = made[table].abs().reshape(len(made[table]), -1, 32).amax(-1).repeat_interleave(32, 1) / 8
+        # The largest number has no step for the same number of the other sign.
+        assert ((found[table] - made[table]).abs() <= step * 1.01).all()
+        assert ((found[table] - made[table]).abs() <= step * 0.51).float().mean() > 0.99
+    learner.save(tmp_path / "float")
+    rough = Encoder.load(tmp_path / "int8").encode(tiny.NAMES)
+    assert (Encoder.load(tmp_path / "float", precision="fp32").encode(tiny.NAMES) * rough).sum(1).min() > 0.98
 
 
 def test_without_filling_no_mask_is_needed(bert: Path) -> None:

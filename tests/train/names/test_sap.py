@@ -308,6 +308,9 @@ def test_what_cannot_be_trained_on_is_said_before_anything_is_written(place: Pat
         train_sap(sap_settings(place, output, base=str(tmp_path / "nothing")))
     with pytest.raises(UnknownNameError, match="multi-similarity"):
         train_sap(sap_settings(place, output, loss="multy"))
+    (tmp_path / "sum" / "beside").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"sum adds the vectors of two encoders, and cannot be trained: .*beside"):
+        train_sap(sap_settings(place, output, base=str(tmp_path / "sum")))
     assert not output.exists()
 
 

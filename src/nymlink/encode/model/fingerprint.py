@@ -110,6 +110,11 @@ def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, prec
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+def fingerprint_of_sum(first: str, second: str) -> str:
+    """Compute the fingerprint of an encoder that adds the vectors of two: 64 hex digits."""
+    return hashlib.sha256(f"{first}{second}".encode()).hexdigest()
+
+
 KIND: Final = "encoder"
 FORMAT: Final = 2
 

@@ -40,6 +40,9 @@ ENCODERS: Final[Registry[Path]] = Registry("nymlink.encoders", noun="encoder")
 XL_MINI: Final = "nymlink-xl-mini"
 """Name of nymlink's multilingual encoder."""
 
+BESIDE: Final = "beside"
+"""Folder inside that of an encoder: a second encoder, whose vectors are added."""
+
 _EXTRAS: Final = {XL_MINI: "xl"}
 """Encoders of nymlink that are in packages of their own → the extras that install them."""
 

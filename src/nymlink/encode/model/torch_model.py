@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoModel, BertConfig, BertModel, PretrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -61,6 +62,42 @@ def quiet_transformers() -> Iterator[None]:
 
 
 Attention = Literal["eager", "sdpa"]
+
+
+# transformers has no types for the methods that these classes call.
+class BertPiecesConfig(BertConfig):  # type: ignore[no-untyped-call]
+    """The configuration of :class:`BertPieces`."""
+
+    model_type = "nymlink-bert-pieces"
+
+
+class BertPieces(BertModel):  # type: ignore[no-untyped-call]
+    """BERT with a second vector for each piece, added after the last layer.
+
+    The layers know how words of many languages are used. A vector of its own lets a piece learn its place among
+    the names of ontologies in few steps, without a change of the layers. A linear map takes the states of the last
+    layer to the space of these vectors.
+
+    Args:
+        config: sizes of the layers, of the table of pieces and of the vectors.
+    """
+
+    config_class = BertPiecesConfig
+
+    def __init__(self, config: BertPiecesConfig) -> None:
+        super().__init__(config, add_pooling_layer=False)
+        self.mapped = nn.Linear(config.hidden_size, config.hidden_size)
+        self.pieces = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.post_init()  # type: ignore[no-untyped-call]
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> BaseModelOutput:
+        """Compute the state of each token: int64 (B, T) → float32 (B, T, D)."""
+        states = super().forward(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return BaseModelOutput(last_hidden_state=self.mapped(states) + self.pieces(input_ids))
+
+
+AutoConfig.register(BertPiecesConfig.model_type, BertPiecesConfig)
+AutoModel.register(BertPiecesConfig, BertPieces)
 
 
 class TorchModel(nn.Module):
