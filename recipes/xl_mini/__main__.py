@@ -10,8 +10,7 @@ from pathlib import Path
 import recipes.xl_mini
 from benchmarks.common.report import about, save
 from nymlink.encode.model.folder import MINI
-from recipes.xl_mini.distil import BY_STUDENT
-from recipes.xl_mini.stages import STAGES, Recipe, result
+from recipes.xl_mini.stages import BY_STUDENT, STAGES, Recipe, result
 
 NAME = "python -m recipes.xl_mini"
 
@@ -26,18 +25,16 @@ def main() -> None:
     parser.add_argument("--e5", required=True, help="multilingual-e5-small, as nymlink loads it")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="vocabularies/, multilingual/")
     parser.add_argument(
-        "--student", choices=list(BY_STUDENT), default="pieces", help="one layer over pieces, or six layers of E5"
+        "--student", choices=list(BY_STUDENT), default="e5", help="six layers of E5, or one layer over pieces"
     )
-    parser.add_argument(
-        "--steps", type=int, default=3000, help="of distillation; one takes two seconds, with E5 four"
-    )
-    parser.add_argument("--align-steps", type=int, default=600, help="of self-alignment, as long")
+    parser.add_argument("--beside", type=Path, help="encoder of one layer that is joined with the student of E5")
+    parser.add_argument("--steps", type=int, default=1000, help="of distillation; one takes two seconds")
+    parser.add_argument("--align-steps", type=int, default=300, help="of self-alignment, as long")
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
     parser.add_argument(
         "--only",
         nargs="+",
         choices=list(STAGES),
-        default=[name for name in STAGES if name not in {"ship", "speed", "pictures"}],
         metavar="STAGE",
     )
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
@@ -50,12 +47,13 @@ def main() -> None:
         base=arguments.base,
         e5=arguments.e5,
         student=arguments.student,
+        beside=arguments.beside and arguments.beside.resolve(),
         steps=arguments.steps,
         align_steps=arguments.align_steps,
         seed=arguments.seed,
     )
     for name, stage in STAGES.items():
-        if name in arguments.only:
+        if name in (arguments.only or BY_STUDENT[recipe.student]):
             print(name, flush=True)
             stage(recipe)
     told = about(
@@ -64,7 +62,7 @@ def main() -> None:
         split=None,
         dictionary="HPO, ICD-10: English names",
         counting="Acc@1, vectors alone where a row does not say hybrid",
-        encoder="nymlink-xl-mini" if recipe.student == "pieces" else "six layers of multilingual-e5-small",
+        encoder="nymlink-xl-mini" if recipe.student == "e5" else "one layer over pieces",
         seed=recipe.seed,
     )
     # Tokenizers were compared by another run.

@@ -46,6 +46,8 @@ TEMPERATURE: Final = 0.5
 SETTINGS: Final = {
     # The steps end it.
     "epochs": 1000,
+    "learning_rate": 2e-3,
+    "layers_learning_rate": 1e-3,
     "weight_decay": 0.0,
     "schedule": "linear",
     "warm_up": 0.05,
@@ -55,18 +57,9 @@ SETTINGS: Final = {
     "graph_tokens": 16_384,
 }
 
-BY_STUDENT: Final[dict[str, dict[str, Any]]] = {
-    "pieces": {"learning_rate": 2e-3, "layers_learning_rate": 1e-3},
-    # What has been trained before needs smaller steps, and six layers take several times as long.
-    "e5": {
-        "learning_rate": 5e-4,
-        "layers_learning_rate": 2e-4,
-        **{"biomedical": 250, "general": 70, "english": 120, "words": 60},
-    },
-}
-"""Settings of each student."""
-
 _BLOCK: Final = 20_000
+
+_CONTRAST: Final = InfoNce(temperature=0.05)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +141,10 @@ class Lessons:
         ]
         return names, np.concatenate([self._targets[rows], own, len(self.english) + words])
 
+    def texts(self) -> list[str]:
+        """List the distinct texts that are drawn."""
+        return list(dict.fromkeys((*self.english, *self._words, *self._names)))
+
     def __len__(self) -> int:
         """Steps in which as many translations are drawn as there are."""
         return max(1, len(self._names) // (self._settings.biomedical + self._settings.general))
@@ -180,7 +177,6 @@ class DistilTask:
         self._vectors = vectors
         self._settings = settings
         self._precision = precision
-        self._contrast = InfoNce(temperature=0.05)
         self._encoded = self._cut = 0
 
     def __len__(self) -> int:
@@ -204,11 +200,7 @@ class DistilTask:
         device = vectors.device
         wanted = torch.from_numpy(self._vectors[batch.targets].astype(np.float32)).to(device)
         rows = torch.from_numpy(batch.targets).to(device)
-        cosines = normalize(vectors) @ normalize(wanted).T
-        same = rows[:, None] == rows[None, :]
-        own = torch.eye(len(rows), dtype=torch.bool, device=device)
-        near = 2 * (1 - cosines.diagonal().mean())
-        apart = self._contrast(cosines, own, ~same)
+        near, apart = losses(vectors, wanted, rows)
         loss = near + self._settings.contrast * apart
         (gradient,) = torch.autograd.grad(loss * self._precision.scale, vectors)
         encoding.backward(gradient)
@@ -221,6 +213,20 @@ class DistilTask:
     def names_cut(self) -> tuple[int, int]:
         """Count the truncated and the encoded names of all batches so far."""
         return self._cut, self._encoded
+
+
+def losses(vectors: torch.Tensor, wanted: torch.Tensor, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute ``2 (1 − cos)``, and InfoNCE with a temperature of 0.05, of N vectors and their targets.
+
+    Args:
+        vectors: (N, D): what the student makes of texts.
+        wanted: (N, D): what it is to make.
+        rows: (N): numbers of the targets. Texts with the same target are no negatives of each other.
+    """
+    cosines = normalize(vectors) @ normalize(wanted).T
+    own = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
+    apart = _CONTRAST(cosines, own, rows[:, None] != rows[None, :])
+    return 2 * (1 - cosines.diagonal().mean()), apart
 
 
 def distil(settings: DistilSettings, *, progress: bool = False) -> Mapping[str, Any]:
@@ -273,21 +279,10 @@ def teacher_vectors(
     return vectors
 
 
-def write_targets(
-    folder: Path,
-    english: npt.NDArray[np.float16],
-    words: npt.NDArray[np.float32],
-    turn: npt.NDArray[np.float32],
-) -> None:
-    """Write ``targets.npy``: the vectors of English names (E, D) and of words (W, D), both turned by (D, D)."""
-    with atomic_file(folder / "targets.npy") as partial:
-        kept = np.lib.format.open_memmap(partial, "w+", np.float16, (len(english) + len(words), len(turn)))
-        for start in range(0, len(english), _BLOCK):
-            kept[start : start + _BLOCK][: len(english) - start] = (
-                english[start : start + _BLOCK].astype(np.float32) @ turn
-            )
-        kept[len(english) :] = words @ turn
-        kept.flush()
+def write_targets(folder: Path, english: npt.NDArray[np.float16], words: npt.NDArray[np.float32]) -> None:
+    """Write ``targets.npy``: float16, the vectors of English names (E, D), then those of words (W, D)."""
+    with atomic_file(folder / "targets.npy") as partial, partial.open("wb") as file:
+        np.save(file, np.concatenate([english, words.astype(np.float16)]))
 
 
 def optimiser(model: TorchModel, settings: DistilSettings) -> AdamW:

@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 from tokenizers import Tokenizer
 
 from nymlink.encode.cached_vectors import EmbeddingCache
@@ -24,6 +23,7 @@ from recipes.xl_mini import (
     evaluate,
     figures,
     pictures,
+    pieces,
     ship,
     student,
     teachers,
@@ -32,10 +32,16 @@ from recipes.xl_mini import (
 )
 
 MIXED: Final = "nymlink-xl-mini"
-"""The folder of the encoder that is shipped: the mean of the distilled and the aligned one."""
+"""The folder of the encoder: the mean of the distilled and the aligned one, or the joined encoders."""
 
 STUDENT: Final = "untrained student"
 """The folder of the student before any training."""
+
+PIECES: Final = "pieces trained"
+"""The folder of the student of E5 whose vectors of pieces are trained."""
+
+ONE_LAYER: Final = "one layer"
+"""The encoder that is joined with the student of E5."""
 
 UNTRAINED: Final = "all-MiniLM-L6-v2"
 """The encoder that nymlink-mini was trained from."""
@@ -46,9 +52,6 @@ _XLBEL: Final = "XL-BEL by "
 
 _COUNTED: Final = 2_000
 """Names of a language whose tokens are counted."""
-
-_CENTRED: Final = 4_000
-"""Names whose mean vector the student of E5 subtracts, and that its targets are turned to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,7 @@ class Recipe:
         base: the teacher of English.
         e5: multilingual-e5-small.
         student: ``pieces``, one layer over pieces; or ``e5``, six layers of E5.
+        beside: encoder of one layer that is joined with the student of E5.
         steps: of distillation.
         align_steps: of self-alignment.
         seed: of all that is drawn.
@@ -71,6 +75,7 @@ class Recipe:
     base: str
     e5: str
     student: str
+    beside: Path | None
     steps: int
     align_steps: int
     seed: int
@@ -78,6 +83,16 @@ class Recipe:
     def corpora(self) -> dict[str, HeldOutCorpus]:
         """Load the held-out names, by benchmark and language."""
         return evaluate.held_out_corpora(self.data, self.folder / "held_out", seed=self.seed)
+
+    def distillation(self, **settings: Any) -> distil.DistilSettings:
+        """Make the settings of a distillation in the folder."""
+        return distil.DistilSettings(
+            base=str(self.folder / STUDENT),
+            output=str(self.folder / "distilled"),
+            folder=str(self.folder),
+            seed=self.seed,
+            **{**distil.SETTINGS, **settings},
+        )
 
 
 def make_data(recipe: Recipe) -> None:
@@ -102,39 +117,30 @@ def make_tokenizer(recipe: Recipe) -> None:
 
 
 def make_student(recipe: Recipe) -> None:
-    """Ask all teachers, and make the untrained student."""
+    """Ask all teachers, and make the student that the distillation starts with."""
     folder = recipe.folder
     if not (folder / STUDENT).exists():
         english = distil.english_names(folder)
         known = distil.teacher_vectors(recipe.base, english, folder, EmbeddingCache(folder / "vectors"))
         asked = teachers.Teachers(recipe.e5, folder / "languages")
         mapped = teachers.fitted(asked, folder, english, known)
-        words = mapped(asked.vectors("words", teachers.read_words(folder)))
-        pieces = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        distil.write_targets(folder, known, mapped(asked.vectors("words", teachers.read_words(folder))))
+        tokens = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        first = mapped(asked.vectors("pieces", student.texts_of_pieces(tokens)))
         if recipe.student == "e5":
-            names, rows = teachers.drawn(folder, english, _CENTRED)
-            model = student.of_e5(TorchModel.load(recipe.e5), pieces, names)
-            turn = student.rotation(student.pooled(model, names), known[rows].astype(np.float32))
+            layers = student.layers_of_e5(TorchModel.load(recipe.e5), tokens)
+            settings = recipe.distillation(**pieces.SETTINGS)
+            pieces.train(layers, first, settings, steps=pieces.STEPS).save(folder / PIECES)
+            model = pieces.train(layers, first, settings, steps=0)
         else:
-            model = student.of_pieces(pieces, mapped(asked.vectors("pieces", student.texts_of_pieces(pieces))))
-            turn = np.eye(words.shape[1], dtype=np.float32)
-        distil.write_targets(folder, known, words, turn)
+            model = student.of_pieces(tokens, first)
         model.save(folder / STUDENT)
 
 
 def make_distilled(recipe: Recipe) -> None:
-    """Distil the teachers into the student."""
-    settings = distil.DistilSettings(
-        base=str(recipe.folder / STUDENT),
-        output=str(recipe.folder / "distilled"),
-        folder=str(recipe.folder),
-        seed=recipe.seed,
-        max_steps=recipe.steps,
-        evaluate_every=500,
-        evaluation={name: corpus for name, corpus in recipe.corpora().items() if name.startswith("hpo")},
-        **distil.SETTINGS,
-        **distil.BY_STUDENT[recipe.student],
-    )
+    """Distil the teachers into the student of one layer."""
+    corpora = {name: corpus for name, corpus in recipe.corpora().items() if name.startswith("hpo")}
+    settings = recipe.distillation(max_steps=recipe.steps, evaluate_every=500, evaluation=corpora)
     distil.distil(settings, progress=True)
 
 
@@ -149,13 +155,24 @@ def make_aligned(recipe: Recipe) -> None:
     )
 
 
+def make_joined(recipe: Recipe) -> None:
+    """Join the student of E5 with an encoder of one layer."""
+    target = recipe.folder / MIXED
+    if not _is_done(target):
+        if recipe.beside is None:
+            raise SystemExit("--beside is missing: the encoder of one layer")
+        recall = ship.join(recipe.folder / PIECES, recipe.beside, recipe.data, target)
+        figures.keep(recipe.folder, "joined", lambda: recall)
+
+
 def measure(recipe: Recipe) -> None:
     """Ask what there is of the encoders for held-out names, beside the base and character TF-IDF."""
     corpora = recipe.corpora()
-    stages = (STUDENT, "distilled", "aligned", MIXED)
+    stages = (STUDENT, PIECES, "distilled", "aligned", MIXED)
     made = {name: recipe.folder / name for name in stages}
     base = Path(recipe.base).name
     encoders = {UNTRAINED: untrained(), base: recipe.base}
+    encoders |= {} if recipe.beside is None else {ONE_LAYER: recipe.beside}
     encoders |= {name: place for name, place in made.items() if _is_done(place)}
 
     def alone(place: str | Path) -> evaluate.Figures:
@@ -164,7 +181,7 @@ def measure(recipe: Recipe) -> None:
     figures.keep(recipe.folder, f"{_FOUND}character TF-IDF", partial(evaluate.hybrid, None, corpora))
     for name, place in encoders.items():
         figures.keep(recipe.folder, f"{_FOUND}{name}", partial(alone, place))
-    for name in [one for one in (UNTRAINED, base, MIXED) if one in encoders]:
+    for name in [one for one in (UNTRAINED, base, ONE_LAYER, MIXED) if one in encoders]:
         figures.keep(
             recipe.folder,
             f"{_FOUND}{name}, hybrid",
@@ -199,7 +216,7 @@ def measure_xlbel(recipe: Recipe) -> None:
 
 def make_shipped(recipe: Recipe) -> None:
     """Write the int8 form into the distribution."""
-    figures.keep(recipe.folder, "shipped", partial(ship.ship, recipe.folder / MIXED, recipe.data))
+    figures.keep(recipe.folder, "shipped", partial(ship.ship, recipe.folder / MIXED))
 
 
 def measure_speed(recipe: Recipe) -> None:
@@ -210,7 +227,7 @@ def measure_speed(recipe: Recipe) -> None:
 
 def draw(recipe: Recipe) -> None:
     """Draw the pictures of the documentation."""
-    stages = ("character TF-IDF", UNTRAINED, STUDENT, "distilled", MIXED, f"{MIXED}, hybrid")
+    stages = ("character TF-IDF", UNTRAINED, STUDENT, PIECES, ONE_LAYER, MIXED, f"{MIXED}, hybrid")
     pictures.draw_stages(result(recipe)["hpo"], stages, pictures.FOLDER / "xl_mini_stages.png")
     pictures.draw_names(
         recipe.data,
@@ -221,12 +238,19 @@ def draw(recipe: Recipe) -> None:
     )
 
 
+BY_STUDENT: Final = {
+    "e5": ("data", "tokenizer", "student", "join", "evaluate", "xlbel"),
+    "pieces": ("data", "tokenizer", "student", "distil", "align", "evaluate", "xlbel"),
+}
+"""The stages that make and measure each student."""
+
 STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
     "data": make_data,
     "tokenizer": make_tokenizer,
     "student": make_student,
     "distil": make_distilled,
     "align": make_aligned,
+    "join": make_joined,
     "evaluate": measure,
     "xlbel": measure_xlbel,
     "ship": make_shipped,
@@ -270,7 +294,7 @@ def _place(recipe: Recipe, figure: str) -> int:
         STUDENT,
         *xlbel.STAGES,
     ]
-    rows += ["distilled", "aligned", MIXED, f"{MIXED}, hybrid"]
+    rows += [PIECES, "distilled", "aligned", ONE_LAYER, f"{ONE_LAYER}, hybrid", MIXED, f"{MIXED}, hybrid"]
     name = figure.removeprefix(_FOUND).removeprefix(_XLBEL)
     return rows.index(name) if name in rows else len(rows)
 

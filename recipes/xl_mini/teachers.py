@@ -28,10 +28,10 @@ from recipes.xl_mini.data import LANGUAGES
 PREFIX: Final = "query: "
 """What E5 expects before a short text."""
 
-WORDS: Final = 3_000
+WORDS: Final = 2_000
 """Most frequent words of each language."""
 
-FITTED: Final = 40_000
+FITTED: Final = 30_000
 """Names that the map is fitted to, a third of them English."""
 
 RIDGE: Final = 3.0

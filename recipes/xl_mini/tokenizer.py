@@ -30,6 +30,9 @@ PIECES: Final = 64_000
 WORDS: Final = 36_000
 """Frequent words of the languages that become pieces, too."""
 
+E5_PIECES: Final = 90_000
+"""Pieces of E5 that are kept."""
+
 TEMPERATURE: Final = 0.5
 """Exponent of a language's number of names in its share of the sample: 1 as they are, 0 all languages alike."""
 
@@ -150,7 +153,7 @@ def with_words(tokenizer: Tokenizer, words: Iterable[str], *, most: int = WORDS)
     return Tokenizer.from_str(json.dumps(layout))
 
 
-def cut(e5: Tokenizer, texts: Iterable[str], *, pieces: int = PIECES + WORDS) -> Tokenizer:
+def cut(e5: Tokenizer, texts: Iterable[str], *, pieces: int = E5_PIECES) -> Tokenizer:
     """Keep the pieces of some texts. The texts keep their pieces, because the others were less probable for them.
 
     Args:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.normalizers import NFKC
@@ -36,6 +37,7 @@ from recipes.xl_mini import (
     evaluate,
     held_out,
     pictures,
+    pieces,
     ship,
     stages,
     student,
@@ -43,8 +45,9 @@ from recipes.xl_mini import (
     tokenizer,
     xlbel,
 )
-from recipes.xl_mini.stages import STAGES, Recipe, result
+from recipes.xl_mini.stages import BY_STUDENT, STAGES, Recipe, result
 from tests.encode import tiny
+from tests.index.small import many_names, vocabulary
 
 WORDS = {
     "heart": "kalb",
@@ -133,6 +136,7 @@ def recipe(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
             base=str(base),
             e5=str(e5(folder / "e5")),
             student="pieces",
+            beside=None,
             steps=6,
             align_steps=2,
             seed=0,
@@ -220,14 +224,6 @@ def test_texts_keep_their_pieces_when_others_are_dropped() -> None:
     assert set(given.encode("fremd").tokens) - set(made.get_vocab())
 
 
-def test_targets_are_turned_towards_the_student() -> None:
-    draw = np.random.default_rng(0)
-    targets = draw.normal(size=(200, 8)).astype(np.float32)
-    turned, _ = np.linalg.qr(draw.normal(size=(8, 8)))
-    found = student.rotation((targets @ turned).astype(np.float32), targets)
-    np.testing.assert_allclose(found, turned, atol=1e-4)
-
-
 def unigram(texts: Sequence[str]) -> Tokenizer:
     """Unigram pieces with the special tokens of E5, as its tokenizer has them."""
     made = Tokenizer(Unigram())
@@ -300,22 +296,70 @@ def test_distilled_names_are_near_the_teacher_vectors_of_their_translations(
     assert near[1] > near[0]
 
 
+@pytest.mark.large
 @pytest.mark.usefixtures("pairs")
-def test_layers_of_e5_are_distilled_towards_turned_vectors(recipe: Recipe, tmp_path: Path) -> None:
+def test_pieces_learn_beside_frozen_layers_of_e5_and_a_second_encoder_is_joined(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for path in [*recipe.folder.glob("*.parquet"), recipe.folder / "words.json"]:
         shutil.copy(path, tmp_path)
-    own = replace(recipe, folder=tmp_path, student="e5")
-    for name in ("tokenizer", "student", "distil"):
+    own = replace(recipe, folder=tmp_path, student="e5", beside=recipe.folder / "base")
+    monkeypatch.setattr(pieces, "STEPS", 30)
+    monkeypatch.setattr(ship, "read_vocabulary", lambda _: vocabulary({n: [n, f"{n} x"] for n in many_names(300)}))
+    for name in BY_STUDENT["e5"][1:-1]:
         STAGES[name](own)
-    untrained, after = (Encoder.load(tmp_path / name) for name in (stages.STUDENT, "distilled"))
+    tokens = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    layers = student.layers_of_e5(TorchModel.load(recipe.e5), tokens)
+    frozen = TorchModel.load(tmp_path / stages.PIECES).transformer.state_dict()
+    for name, value in layers.transformer.state_dict().items():
+        # The last layer subtracts the mean of the states.
+        assert torch.equal(frozen[name], value) == (name != "encoder.layer.5.output.LayerNorm.bias"), name
     pairs = pq.read_table(tmp_path / "translations.parquet")
-    english, names = pairs["english"].to_pylist(), pairs["name"].to_pylist()
     rows = {name: row for row, name in enumerate(distil.english_names(tmp_path))}
-    wanted = np.load(tmp_path / "targets.npy")[[rows[name] for name in english]].astype(np.float32)
-    taught = Encoder.load(recipe.base).encode(english)
-    np.testing.assert_allclose(wanted @ wanted.T, taught @ taught.T, atol=0.01)
-    near = [float((encoder.encode(names) * wanted).sum(1).mean()) for encoder in (untrained, after)]
-    assert near[1] > near[0]
+    targets = np.load(tmp_path / "targets.npy")
+    wanted = targets[[rows[name] for name in pairs["english"].to_pylist()]].astype(np.float32)
+    names = pairs["name"].to_pylist()
+    trained, untrained = (Encoder.load(tmp_path / name) for name in (stages.PIECES, stages.STUDENT))
+    assert (trained.encode(names) * wanted).sum(1).mean() > (untrained.encode(names) * wanted).sum(1).mean()
+    joined = Encoder.load(tmp_path / stages.MIXED).encode(names)
+    sums = trained.encode(names) + Encoder.load(recipe.base).encode(names)
+    assert (joined * sums / np.linalg.norm(sums, axis=1, keepdims=True)).sum(1).mean() > 0.98
+    assert {"joined", stages.PIECES, "nymlink-xl-mini"} <= {
+        *result(own),
+        *(row["stage"] for row in result(own)["hpo"]),
+    }
+    ship.ship(tmp_path / stages.MIXED, tmp_path / "shipped")
+    assert Encoder.load(tmp_path / "shipped").fingerprint == Encoder.load(tmp_path / stages.MIXED).fingerprint
+
+
+def test_states_are_the_means_of_single_texts_and_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = TorchModel.load(tiny.folder(tmp_path / "bare"), pooling="mean")
+    monkeypatch.setattr(pieces, "_BLOCK", 40)
+    found = pieces.states(layers, NAMES, tmp_path / "states")
+    for row in (0, 39, 40, len(NAMES) - 1):
+        ids = torch.tensor([layers.tokenizer.encode(NAMES[row]).ids])
+        with torch.inference_mode():
+            np.testing.assert_allclose(found[row], layers(ids)[0].numpy(), atol=0.01)
+    monkeypatch.setattr(TorchModel, "forward", None)
+    np.testing.assert_array_equal(pieces.states(layers, NAMES, tmp_path / "states"), found)
+
+
+def test_the_maps_of_states_and_pieces_are_the_least_squares() -> None:
+    draw = np.random.default_rng(0)
+    first, known = (draw.normal(size=size).astype(np.float32) for size in ((50, 6), (9000, 6)))
+    ids = [draw.integers(50, size=draw.integers(1, 5)).tolist() for _ in known]
+    maps = draw.normal(size=(2, 6, 6))
+    targets = np.array(
+        [
+            state @ maps[0] + np.mean([first[piece] for piece in own], 0) @ maps[1] + 3
+            for state, own in zip(known, ids, strict=True)
+        ]
+    )
+    model = pieces.Pieces(first)
+    model.fit(known, ids, targets.astype(np.float32))
+    np.testing.assert_allclose(model(torch.from_numpy(known), ids).detach().numpy(), targets, atol=0.1)
 
 
 @pytest.mark.usefixtures("pairs")
