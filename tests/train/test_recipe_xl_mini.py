@@ -319,8 +319,10 @@ def test_pieces_learn_beside_frozen_layers_of_e5_and_a_second_encoder_is_joined(
     targets = np.load(tmp_path / "targets.npy")
     wanted = targets[[rows[name] for name in pairs["english"].to_pylist()]].astype(np.float32)
     names = pairs["name"].to_pylist()
-    trained, untrained = (Encoder.load(tmp_path / name) for name in (stages.PIECES, stages.STUDENT))
-    assert (trained.encode(names) * wanted).sum(1).mean() > (untrained.encode(names) * wanted).sum(1).mean()
+    first = TorchModel.load(tmp_path / stages.STUDENT).transformer.state_dict()
+    assert not torch.allclose(first["pieces.weight"], frozen["pieces.weight"], atol=1e-3)
+    trained = Encoder.load(tmp_path / stages.PIECES)
+    assert (trained.encode(names) * wanted).sum(1).mean() > 0.97
     joined = Encoder.load(tmp_path / stages.MIXED).encode(names)
     sums = trained.encode(names) + Encoder.load(recipe.base).encode(names)
     assert (joined * sums / np.linalg.norm(sums, axis=1, keepdims=True)).sum(1).mean() > 0.98
