@@ -27,6 +27,7 @@ from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import UnigramTrainer
 
 from nymlink.core.problems import Problems
+from nymlink.encode import onnx_export
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.pair_files import PairTable
@@ -305,6 +306,8 @@ def test_pieces_learn_beside_frozen_layers_of_e5_and_a_second_encoder_is_joined(
         shutil.copy(path, tmp_path)
     own = replace(recipe, folder=tmp_path, student="e5", beside=recipe.folder / "base")
     monkeypatch.setattr(pieces, "STEPS", 30)
+    # Int8 may change random weights by more than trained ones.
+    monkeypatch.setattr(onnx_export, "_LARGEST_DROP", 1.0)
     monkeypatch.setattr(ship, "read_vocabulary", lambda _: vocabulary({n: [n, f"{n} x"] for n in many_names(300)}))
     for name in BY_STUDENT["e5"][1:-1]:
         STAGES[name](own)
