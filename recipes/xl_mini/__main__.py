@@ -36,6 +36,7 @@ def main() -> None:
         nargs="+",
         choices=list(STAGES),
         metavar="STAGE",
+        help="stages to run; by default those that make and measure the student",
     )
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()

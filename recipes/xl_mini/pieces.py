@@ -1,7 +1,7 @@
-"""First stage of the student of E5: the vectors of pieces learn, the layers stay as they are.
+"""Train the vectors of pieces of the student of E5, with frozen layers.
 
-The states of the frozen layers are computed once for each text, and kept. A step then costs a twentieth of a step
-through six layers. The texts and the loss are those of the distillation (see :mod:`recipes.xl_mini.distil`).
+The states of the layers are computed once for each text, and kept, so that a step needs no pass through them. The
+texts and the loss are those of the distillation (see :mod:`recipes.xl_mini.distil`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from torch.optim import AdamW
 
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.terminal import track
+from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from recipes.xl_mini.distil import DistilSettings, Lessons, losses
 from recipes.xl_mini.student import with_pieces
 from recipes.xl_mini.teachers import Matrix, read_words
 
 STEPS: Final = 1_000
+"""Steps of the training."""
 
 SETTINGS: Final = {
     "warm_up": 0.05,
@@ -42,7 +44,7 @@ FITTED: Final = 60_000
 _BLOCK: Final = 20_000
 _BATCH: Final = 128
 _REPORTED: Final = 100
-_FEWEST: Final = 20_000
+_AVERAGED: Final = 20_000
 
 
 def states(model: TorchModel, texts: Sequence[str], folder: Path) -> npt.NDArray[np.float16]:
@@ -53,17 +55,14 @@ def states(model: TorchModel, texts: Sequence[str], folder: Path) -> npt.NDArray
         paths.append(folder / f"{start}.npy")
         if not paths[-1].exists():
             block = texts[start : start + _BLOCK]
-            encodings = model.tokenizer.encode_batch_fast(list(block))
-            order = np.argsort([len(encoding.ids) for encoding in encodings])
+            tokens = tokenise(model.tokenizer, block)
+            order = np.argsort(tokens.lengths)
             found = np.empty((len(block), model.width), np.float16)
             for at in range(0, len(order), _BATCH):
                 rows = order[at : at + _BATCH]
-                ids = [encodings[row].ids for row in rows]
-                longest = max(map(len, ids))
-                padded = torch.tensor([[*own, *[model.pad_id] * (longest - len(own))] for own in ids])
-                mask = torch.tensor([[1] * len(own) + [0] * (longest - len(own)) for own in ids])
+                ids, mask = map(torch.from_numpy, tokens.padded(rows, pad_id=model.pad_id))
                 with torch.inference_mode():
-                    found[rows] = model(padded, mask).numpy()
+                    found[rows] = model(ids, mask).numpy()
             with atomic_file(paths[-1]) as partial, partial.open("wb") as file:
                 np.save(file, found)
     return np.concatenate([np.load(path) for path in paths])
@@ -120,7 +119,7 @@ def train(layers: TorchModel, first: Matrix, settings: DistilSettings, *, steps:
     texts = lessons.texts()
     known = states(layers, texts, folder / "states")
     # States lie close to a common mean: without it the map learns faster.
-    mean = known[:: max(1, len(known) // _FEWEST)].mean(0, dtype=np.float32)
+    mean = known[:: max(1, len(known) // _AVERAGED)].mean(0, dtype=np.float32)
     row_of = {text: row for row, text in enumerate(texts)}
     pieces = Pieces(first)
 

@@ -307,6 +307,7 @@ def _float_weights(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDAr
 
 def _embeddings(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
     """Restore tables of embeddings."""
+    # Of the constants with this ending, those of another type are shapes.
     tables = {
         name.removesuffix("_rows"): rows * constants[f"{name.removesuffix('_rows')}_row_scales"]
         for name, rows in constants.items()
