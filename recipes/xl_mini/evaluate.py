@@ -29,8 +29,15 @@ FEWEST: Final = 100
 Figures = Mapping[str, Mapping[str, float]]
 
 
-def held_out_corpora(data: Path, folder: Path, *, seed: int) -> dict[str, HeldOutCorpus]:
-    """Write the names to ask and the English names to find, unless they are there, by benchmark and language."""
+def held_out_corpora(data: Path, folder: Path, *, seed: int, count: int = NAMES) -> dict[str, HeldOutCorpus]:
+    """Write the names to ask and the English names to find, unless they are there, by benchmark and language.
+
+    Args:
+        data: folder of the data.
+        folder: where the files are kept.
+        seed: seed of the draw.
+        count: largest number of names of a language.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     phenotypes, codes = held_out_concepts(data)
     corpora = {}
@@ -51,7 +58,7 @@ def held_out_corpora(data: Path, folder: Path, *, seed: int) -> dict[str, HeldOu
         for language, names in sorted(asked.items()):
             if len(names) >= FEWEST:
                 path = folder / f"{benchmark}-{language}.tsv"
-                chosen = random.Random(seed).sample(sorted(names), min(NAMES, len(names)))
+                chosen = random.Random(seed).sample(sorted(names), min(count, len(names)))
                 if not path.exists():
                     _write(path, [("mention", "concept_id"), *((names[key], key[0]) for key in chosen)])
                 corpora[f"{benchmark} {language}"] = HeldOutCorpus(corpus=str(path), dictionary=str(dictionary))

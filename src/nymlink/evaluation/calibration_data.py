@@ -199,15 +199,16 @@ def label_left_out(index: Index, labelled: LabelledMentions, count: int) -> Labe
     )
 
 
-def label_absent_names(index: Index, names: Sequence[str]) -> LabelledMentions:
+def label_absent_names(index: Index, names: Sequence[str], *, language: str | None = None) -> LabelledMentions:
     """Label names that mean no concept of an index. Any first concept is wrong.
 
     Args:
         index: the index that does not have the names.
         names: names as written. Names whose correction is a guess are left out.
+        language: language code of the names; ``None`` if it is unknown.
     """
     mentions = tuple(Mention(name) for name in names)
-    asked = Pipeline(index).queries_of(mentions)
+    asked = Pipeline(index, language=language_of(language)).queries_of(mentions)
     kept = [
         (mention, parts[0])
         for mention, parts in zip(mentions, asked, strict=True)

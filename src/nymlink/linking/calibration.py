@@ -19,7 +19,7 @@ import numpy.typing as npt
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import Bools
-from nymlink.index.fusion import EXACT_MATCH
+from nymlink.index.fusion import DENSE, EXACT_MATCH
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
@@ -32,7 +32,9 @@ from nymlink.vocabulary.concepts import Name
 
 Features = npt.NDArray[np.float64]
 
-CONFIDENCE_FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "ranked")
+CONFIDENCE_FEATURES: Final = (
+    "score", "ahead", "alone", "covered", "covering", "known", "ranked", "similar", "apart",
+)  # fmt: skip
 """Features of the first concept of a query, each 0 to 1:
 
 - ``score``: its score;
@@ -42,7 +44,11 @@ CONFIDENCE_FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", 
 - ``covering``: share of the name that the query covers;
 - ``known``: share of the query that consists of words of the index;
 - ``ranked``: log-odds that the ranker gives it, scaled from 0 (impossible) to 1 (certain). 1 without a ranker, and
-  for a query that equals a name of one concept alone.
+  for a query that equals a name of one concept alone;
+- ``similar``: logarithm of the distance of its vector from that of the query, scaled from 0 (at right angles) to 1
+  (equal). 1 without vectors, and for a query that equals a name;
+- ``apart``: how far the cosines of the next concepts are lower, on average. 1 without vectors, and for a query that
+  equals a name.
 """
 
 DEPTH: Final = 10
@@ -53,6 +59,12 @@ _CLEAR: Final = 0.1
 
 _IMPOSSIBLE: Final = 0.0005
 """Probability that counts as 0. One minus this probability counts as 1."""
+
+_EQUAL: Final = 0.02
+"""Distance of vectors (1 - cosine) that counts as none."""
+
+_APART: Final = 0.6
+"""Mean lead of a cosine that counts as largest."""
 
 _ENDS: Final = frozenset({"al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y"})
 
@@ -70,7 +82,7 @@ def confidence_features(ranked: RankedMatches, questions: Sequence[Question], in
         index: the index that was searched.
 
     Returns:
-        float64 (Q, 7), the :data:`CONFIDENCE_FEATURES`, each 0 to 1; NaN for a query without any concept.
+        float64 (Q, 9), the :data:`CONFIDENCE_FEATURES`, each 0 to 1; NaN for a query without any concept.
     """
     # Scores are compared to six decimals, as when they are sorted.
     matches = ranked.matches
@@ -88,7 +100,7 @@ def confidence_features(ranked: RankedMatches, questions: Sequence[Question], in
         words[place] = _compare_words(questions[place].text, matched_text(index, matches, place), index)
     # A query that equals one name alone is certain; the ranker does not count.
     odds = np.where(alone & (exact == 1), 1.0, _log_odds(ranked))
-    features = np.column_stack([first, ahead, alone, words, odds])
+    features = np.column_stack([first, ahead, alone, words, odds, *_distances(matches, exact == 1)])
     features[~has_concept] = np.nan
     return features
 
@@ -102,6 +114,17 @@ def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
     odds = np.log(probabilities / (1 - probabilities))
     scaled: npt.NDArray[np.float64] = 0.5 + odds / (2 * np.log((1 - _IMPOSSIBLE) / _IMPOSSIBLE))
     return scaled
+
+
+def _distances(matches: Matches, is_equal: Bools) -> tuple[Features, Features]:
+    """Compute the features ``similar`` and ``apart``: float64 (Q) each."""
+    if DENSE not in matches.parts:
+        return np.ones(len(is_equal)), np.ones(len(is_equal))
+    has_concept = matches.concepts[:, :DEPTH] != NONE
+    cosines = np.where(has_concept, matches.parts[DENSE][:, :DEPTH].astype(np.float64), 0.0)
+    lead = cosines[:, 0] - cosines[:, 1:].mean(axis=1)
+    similar = np.log(np.clip(1 - cosines[:, 0], _EQUAL, 1)) / np.log(_EQUAL)
+    return np.where(is_equal, 1.0, similar), np.where(is_equal, 1.0, np.clip(lead / _APART, 0, 1))
 
 
 class TiedNames(NamedTuple):

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.encode.encoder import Encoder
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.linking.calibration import CONFIDENCE_FEATURES, DEPTH, confidence_features, is_alike, is_form
 from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
 from nymlink.text.normalise import normalise
+from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(90, seed=5)
 
 
 @cache
-def built_index() -> Index:
+def built_index(encoder: Encoder | None = None) -> Index:
     return Index.build(
         vocabulary(
             {
@@ -30,7 +35,7 @@ def built_index() -> Index:
                 "Y:2": ["mitral insufficiency", ("MI", "abbreviation")],
             }
         ),
-        encoder=None,
+        encoder=encoder,
     )
 
 
@@ -51,14 +56,14 @@ def share(words: list[str], others: list[str]) -> float:
     return len(had) / len("".join(words))
 
 
-def features(texts: list[str]) -> list[list[float]]:
+def features(texts: list[str], index: Index) -> list[list[float]]:
     questions = [Question(text) for text in texts]
-    return confidence_features(Ranking(built_index()).match(questions, DEPTH), questions, built_index()).tolist()
+    return confidence_features(Ranking(index).match(questions, DEPTH), questions, index).tolist()
 
 
 @given(queries)
 def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
-    [line] = features([query])
+    [line] = features([query], built_index())
     link = Linker(built_index(), top_k=2, guesses=False, spelling={}).link(query)
     if link.query != query:
         return
@@ -80,16 +85,40 @@ def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
         "covering": share(name, asked),
         "known": sum(len(word) for word in asked if word in known) / len("".join(asked)),
         "ranked": 1.0,
+        "similar": 1.0,
+        "apart": 1.0,
     }
     assert line == pytest.approx([expected[name] for name in CONFIDENCE_FEATURES], abs=1e-6)
 
 
 def test_an_equal_name_has_all_that_it_takes_unless_it_is_anothers_too() -> None:
-    mine, both, half, none = features(["heart attack", "mi", "heart zzzz", ""])
+    mine, both, half, none = features(["heart attack", "mi", "heart zzzz", ""], built_index())
     assert mine == [1] * len(CONFIDENCE_FEATURES)
-    assert both == [1, 0, 0, 1, 1, 1, 1]
-    assert half[3:] == pytest.approx([5 / 9, 5 / 11, 5 / 9, 1])
+    assert both == [1, 0, 0, 1, 1, 1, 1, 1, 1]
+    assert half[3:] == pytest.approx([5 / 9, 5 / 11, 5 / 9, 1, 1, 1])
     assert all(map(math.isnan, none))
+
+
+def test_with_vectors_cosines_of_the_first_and_of_the_next_concepts_count(tmp_path: Path) -> None:
+    encoder = Encoder.load(tiny.folder(tmp_path / "tiny"))
+    index = built_index(encoder)
+    queries = [*(f"{one} {other}" for one, other in pairwise(WORDS[:12])), "heart attack", "mi", WORDS[0]]
+    lines = [dict(zip(CONFIDENCE_FEATURES, line, strict=True)) for line in features(queries, index)]
+    matches = index.match(queries, DEPTH)
+    for query, line, concepts, names in zip(queries, lines, matches.concepts, matches.names, strict=True):
+        if index.entries.find(query) is not None:
+            assert (line["similar"], line["apart"]) == (1, 1)
+            continue
+        own = encoder.encode([query])[0]
+        cosines = [
+            float(own @ encoder.encode([normalise(index.vocabulary.name(int(name)).text)])[0])
+            for concept, name in zip(concepts, names, strict=True)
+            if concept != NONE
+        ]
+        distance = min(max(1 - cosines[0], 0.02), 1)
+        assert line["similar"] == pytest.approx(math.log(distance) / math.log(0.02), abs=0.02)
+        lead = cosines[0] - sum(cosines[1:]) / (DEPTH - 1)
+        assert line["apart"] == pytest.approx(min(max(lead / 0.6, 0), 1), abs=0.02)
 
 
 @pytest.mark.parametrize(
