@@ -39,7 +39,7 @@ def linker(url: str, file: Path, **settings: Any) -> Linker:
     return Linker(calibrated(), top_k=3, judge=Judge(JudgeSettings(url=url, file=str(file), **given)))
 
 
-CALIBRATION = Calibration(-6.0, dict.fromkeys(CONFIDENCE_FEATURES, 1.5), ((0.0, 0.5),), "nothing")
+CALIBRATION = Calibration(-9.0, dict.fromkeys(CONFIDENCE_FEATURES, 1.5), ((0.0, 0.5),), "nothing")
 
 
 def calibrated() -> Index:

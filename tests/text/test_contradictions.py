@@ -39,7 +39,8 @@ def kind(query: str, name: str, *others: str, language: str | None = "en") -> st
 
 
 def sides(row: dict[str, str]) -> list[list[str]]:
-    return [side.split() for side in row["sides"].split("|")]
+    """Split the sides of a row into words; the beginning of a word counts as a word."""
+    return [[word.removesuffix("*") for word in side.split()] for side in row["sides"].split("|")]
 
 
 def opposite_words() -> Iterator[tuple[str, str, str]]:
@@ -118,6 +119,33 @@ def test_words_count_in_their_language(language: str | None, query: str, name: s
 
 
 @pytest.mark.parametrize(
+    ("language", "query", "name", "expected"),
+    [
+        ("fr", "Philtrum étroit", "Wide philtrum", "opposite"),
+        ("fr", "Philtrum large", "Wide philtrum", None),
+        ("es", "Aumento de la tinción muscular", "Decreased muscle staining", "opposite"),
+        ("de", "erhöhter Hirndruck", "Increased intracranial pressure", None),
+        ("de", "verminderte Knochendichte", "Increased bone density", "opposite"),
+        ("ru", "левосторонняя грыжа", "Right inguinal hernia", "opposite"),
+        ("cs", "snížená hladina cholesterolu", "Increased cholesterol level", "opposite"),
+        ("tr", "kulak küçüklüğü", "Large ear", "opposite"),
+        ("es", "sin fiebre", "Fever", "negation"),
+        ("es", "sin fiebre", "Absence of fever", None),
+        ("es", "talla normal", "Tall stature", "normality"),
+        ("it", "diabete tipo 2", "Type 1 diabetes", "numeral"),
+        # Words count in their own language: English "large" says the size.
+        ("fr", "petit nez", "Large nose", "opposite"),
+        ("es", "nariz larga", "Large nose", None),
+    ],
+)
+def test_words_of_a_query_contradict_names_in_another_language(
+    language: str, query: str, name: str, expected: str | None
+) -> None:
+    found = contradiction(normalise(query), normalise(name), language=language, name_language="en")
+    assert (None if found is None else found.kind) == expected
+
+
+@pytest.mark.parametrize(
     ("query", "name"),
     [
         ("hypokalemia", "decreased potassium"),
@@ -184,10 +212,10 @@ def test_the_order_of_words_contradicts_nothing(words: list[str]) -> None:
 class TestTable:
     def test_rows_are_of_known_kinds_and_languages(self) -> None:
         assert {row["kind"] for row in ROWS} == SIDES | PLAIN
-        assert {row["language"] for row in ROWS} == {"und", "de", "en", "es", "fr", "it", "nl", "pt"}
+        assert {row["language"] for row in ROWS} == {"und", *"cs de en es fi fr it nb nl pt ru tr".split()}
         assert all(row["why"] for row in ROWS)
         # Prefixes are opposites of the words for amounts.
-        [amount] = [row["sides"] for row in ROWS if row["kind"] == "amount"]
+        [amount] = [row["sides"] for row in ROWS if row["kind"] == "amount" and row["language"] == "en"]
         assert {"increased", "low"} < set(amount.split())
 
     def test_no_word_is_on_two_sides(self) -> None:
@@ -199,7 +227,15 @@ class TestTable:
             assert all(sides(row)), row
 
     def test_no_row_is_there_twice(self) -> None:
-        assert len({(row["kind"], row["language"], row["sides"]) for row in ROWS}) == len(ROWS)
+        assert len({tuple(row.values()) for row in ROWS}) == len(ROWS)
+
+    def test_a_group_is_there_once_in_a_language_and_has_the_sides_of_its_english_row(self) -> None:
+        groups = [row for row in ROWS if row["kind"] in ("word", "amount")]
+        english = {row["why"]: row for row in groups if row["language"] == "en"}
+        assert len({(row["language"], row["why"]) for row in groups}) == len(groups)
+        for row in groups:
+            assert len(sides(row)) <= len(sides(english[row["why"]])), row
+            assert row["kind"] == english[row["why"]]["kind"], row
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ CONFIDENCE_FEATURES: Final = (
   for a query that equals a name of one concept alone;
 - ``similar``: logarithm of the distance of its vector from that of the query, scaled from 0 (at right angles) to 1
   (equal). 1 without vectors, and for a query that equals a name;
-- ``apart``: how far the cosines of the next concepts are lower, on average. 1 without vectors, and for a query that
-  equals a name.
+- ``apart``: how far the cosines of the next concepts are lower, on average. 1 without vectors, and for a query
+  that equals a name.
 """
 
 DEPTH: Final = 10

@@ -115,7 +115,13 @@ def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str 
         return None
     # If the language of the query is unknown, it is assumed to be that of the name that matched.
     language = recognise_language(query.prepared, query.language or candidate.matched.lang)
-    contradiction = find_contradiction(query.prepared, name, _names(index, candidate), language=language)
+    contradiction = find_contradiction(
+        query.prepared,
+        name,
+        _names(index, candidate),
+        language=language,
+        name_language=recognise_language(name, candidate.matched.lang),
+    )
     return None if contradiction is None else str(contradiction)
 
 

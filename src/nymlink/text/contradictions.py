@@ -4,8 +4,9 @@
 ``|``), and the reason. Rows of the language ``und`` have Latin and Greek elements, which count in all languages.
 Kinds:
 
-- ``word``: whole words.
-- ``amount``: words for amounts.
+- ``word``: whole words, or with ``*`` beginnings of words. Rows of several languages with the same reason are one
+  group, with its sides in the same order.
+- ``amount``: such words for amounts.
 - ``prefix``, ``suffix``: prefixes or suffixes that make opposites of the same stem. The side ``+`` is the word
   without a prefix.
 - ``amount prefix``: prefixes that also count as words for amounts.
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -51,6 +52,9 @@ _WORD: Final = 5
 _LANGUAGES: Final = 32
 """Largest number of languages whose tables stay in memory. Clients choose the languages, so it needs a limit."""
 
+_AMOUNT: Final = "amount"
+"""Group of the words for amounts."""
+
 WITHOUT: Final = "+"
 """Side of a word without a prefix."""
 
@@ -63,6 +67,7 @@ class OppositeWords(NamedTuple):
 
     Attributes:
         words: word → its meanings.
+        beginnings: beginning of words → their meanings.
         prefixes: prefix → (group, side).
         suffixes: the same for suffixes.
         without: groups of prefixes in which the word without a prefix is a side.
@@ -73,6 +78,7 @@ class OppositeWords(NamedTuple):
     """
 
     words: dict[str, set[Meaning]]
+    beginnings: dict[str, set[Meaning]]
     prefixes: dict[str, set[Meaning]]
     suffixes: dict[str, set[Meaning]]
     without: frozenset[str]
@@ -89,12 +95,12 @@ def opposites(language: str | None) -> OppositeWords:
     Args:
         language: code of the language; ``None`` for only the rows that count in all languages.
     """
-    words, prefixes, suffixes = (defaultdict[str, set[Meaning]](set) for _ in range(3))
+    words, beginnings, prefixes, suffixes = (defaultdict[str, set[Meaning]](set) for _ in range(4))
     plain = defaultdict[str, frozenset[str]](frozenset)
     phrases, without, amounts = {}, set(), {}
-    rows = [row for row in read_rows(_TABLE) if row["language"] in (language, _ANY)]
-    amount = next((str(number) for number, row in enumerate(rows) if row["kind"] == "amount"), "")
-    for number, row in enumerate(rows):
+    for number, row in enumerate(read_rows(_TABLE)):
+        if row["language"] not in (language, _ANY):
+            continue
         kind, cells = row["kind"], split_cell(row["sides"])
         if kind == "written out":
             phrases[cells[0]] = cells[1]
@@ -105,7 +111,8 @@ def opposites(language: str | None) -> OppositeWords:
             continue
         for member, side in ((member, str(side)) for side, members in enumerate(sides) for member in members):
             if kind in ("word", "amount"):
-                words[member].add((str(number), side))
+                known = beginnings if member.endswith("*") else words
+                known[member.removesuffix("*")].add((_AMOUNT if kind == "amount" else row["why"], side))
             elif kind == "suffix":
                 suffixes[member].add((str(number), side))
             elif member == WITHOUT:
@@ -113,9 +120,11 @@ def opposites(language: str | None) -> OppositeWords:
             else:
                 prefixes[member].add((str(number), side))
                 if kind == "amount prefix":
-                    amounts[member] = (amount, side)
+                    amounts[member] = (_AMOUNT, side)
     longest = max(map(len, [*prefixes, *suffixes]), default=0)
-    return OppositeWords(words, prefixes, suffixes, frozenset(without), amounts, plain, phrases, longest)
+    return OppositeWords(
+        words, beginnings, prefixes, suffixes, frozenset(without), amounts, plain, phrases, longest
+    )
 
 
 @remember(1 << 16)
@@ -123,6 +132,7 @@ def meanings(word: str, language: str | None) -> frozenset[Meaning]:
     """Look up the groups and sides of a word."""
     table = opposites(language)
     found = set(table.words.get(word, ()))
+    found.update(chain(*(table.beginnings.get(word[:size], ()) for size in range(1, len(word) + 1))))
     for size in range(1, min(len(word) - _STEM, table.longest) + 1):
         start, stem = word[:size], word[size:]
         found.update((f"{group}:{stem}", side) for group, side in table.prefixes.get(start, ()))
@@ -137,6 +147,11 @@ def meanings(word: str, language: str | None) -> frozenset[Meaning]:
             if word.startswith(prefix) and len(word) >= len(prefix) + _STEM
         )
     return frozenset(found)
+
+
+@remember(1 << 16)
+def _groups(word: str, language: str | None) -> frozenset[str]:
+    return frozenset(group for group, _ in meanings(word, language))
 
 
 _NO_DIGITS: Final = re.compile(r"\D")
@@ -168,7 +183,12 @@ class Contradiction:
 
 
 def contradiction(
-    query: str, name: str, others: Iterable[str] = (), *, language: str | None = None
+    query: str,
+    name: str,
+    others: Iterable[str] = (),
+    *,
+    language: str | None = None,
+    name_language: str | None = None,
 ) -> Contradiction | None:
     """Find the contradiction between a query and the name that matched it, unless another name resolves it.
 
@@ -184,8 +204,9 @@ def contradiction(
         others: further prepared names of the concept; read only if the first name contradicts.
         language: code of the language of the query; ``None`` if unknown: then only numerals and elements of Latin
             and Greek count.
+        name_language: code of the language of the names; ``None`` if it is that of the query.
     """
-    comparison = _comparison(language)
+    comparison = _comparison(language, name_language or language)
     contradiction = comparison.compare(query, name)
     if contradiction is None or any(comparison.is_resolved(other, query, contradiction) for other in others):
         return None
@@ -193,27 +214,24 @@ def contradiction(
 
 
 @lru_cache(_LANGUAGES)
-def _comparison(language: str | None) -> _Comparison:
-    return _Comparison(language)
+def _comparison(language: str | None, name_language: str | None) -> _Comparison:
+    return _Comparison(language, name_language)
 
 
 class _Comparison:
-    """Compares queries in one language with names."""
+    """Compares queries in one language with names in the same or another one."""
 
-    def __init__(self, language: str | None) -> None:
-        table = opposites(language)
-        self._plain = table.plain
-        self._phrases = [
-            *((re.compile(rf"\b{word} "), word) for word in table.plain["joined"]),
-            *((re.compile(rf"\b{phrase}\b"), other) for phrase, other in table.phrases.items()),
-        ]
-        self._prefixes = tuple(table.plain["joined"])
-        kinds = ("negation", "negation at the end", "negation with preposition", "absence", "normal")
-        self._negations = frozenset().union(*(table.plain[kind] for kind in kinds))
+    def __init__(self, language: str | None, name_language: str | None) -> None:
+        tables = [opposites(each) for each in dict.fromkeys([language, name_language])]
+        self._asked, self._named = tables[0].plain, tables[-1].plain
+        self._prefixes = tuple(chain(*(table.plain["joined"] for table in tables)))
+        phrases = [*((f"{word} ", word) for word in self._prefixes), *chain(*(t.phrases.items() for t in tables))]
+        self._phrases = [(re.compile(rf"\b{phrase}\b"), other) for phrase, other in phrases]
+        denying = ("negation", "negation at the end", "negation with preposition", "absence", "normal")
+        self._negations = frozenset().union(*(table.plain[kind] for table in tables for kind in denying))
         self._rules = rules_of(language)
-        self._language = language
+        self._language, self._name_language = language, name_language
         self._words = remember(1 << 14)(self._split)
-        self._groups = remember(1 << 16)(self._look_up_groups)
 
     def compare(self, query: str, name: str) -> Contradiction | None:
         """Find the contradiction between a query and a name."""
@@ -233,7 +251,7 @@ class _Comparison:
         """Check whether another name has all words of the query, in some form, and does not contradict it."""
         named = self._words(name)
         meaning = contradiction.meaning
-        if meaning is not None and not any(meaning in self._meanings(word) for word in named):
+        if meaning is not None and not any(meaning in meanings(word, self._name_language) for word in named):
             return False
         if contradiction.kind == "numeral" and missing(self._numerals_of(query), self._numerals_of(name)):
             return False
@@ -245,18 +263,12 @@ class _Comparison:
             text = pattern.sub(other, text)
         return tuple(text.split(" "))
 
-    def _meanings(self, word: str) -> frozenset[Meaning]:
-        return meanings(word, self._language)
-
-    def _look_up_groups(self, word: str) -> frozenset[str]:
-        return frozenset(group for group, _ in self._meanings(word))
-
     def _covers(self, named: Sequence[str], query: str, contradiction: Contradiction) -> bool:
         """Check whether a name has all words of a query, in some form, except the contradicting ones."""
         words = self._words(query)
         # A numeral, and the word before it, must be in the name.
         contradicting = () if contradiction.kind == "numeral" else contradiction.asked.split(" ")
-        passed = {*contradicting, *self._plain["passed over"]}
+        passed = {*contradicting, *self._asked["passed over"]}
         return all(
             word in passed or len(word) == 1 or word.isdecimal() or any(_same_stem(word, other) for other in named)
             for word in words
@@ -268,32 +280,36 @@ class _Comparison:
             for word in dict.fromkeys(only_asked)
             for other in dict.fromkeys(only_named)
             # Groups with a stem first, because they are more specific.
-            for group in sorted(self._groups(word) & self._groups(other), key=lambda group: (-len(group), group))
+            for group in sorted(
+                _groups(word, self._language) & _groups(other, self._name_language),
+                key=lambda group: (":" not in group, -len(group), group),
+            )
         )
         first = next(shared, None)
         if first is None:
             return None
-        asked, named = self._sides(only_asked), self._sides(only_named)
-        wrong_asked, wrong_named = (not self._plain["wrong"].isdisjoint(each) for each in (only_asked, only_named))
+        asked = self._sides(only_asked, self._language)
+        named = self._sides(only_named, self._name_language)
+        wrong_asked = not self._asked["wrong"].isdisjoint(only_asked)
+        wrong_named = not self._named["wrong"].isdisjoint(only_named)
         for word, other, group in chain([first], shared):
             # A text that has both sides contradicts neither.
             if (
                 asked[group].isdisjoint(named[group])
-                and not (wrong_asked and self._is_plain(group, word))
-                and not (wrong_named and self._is_plain(group, other))
+                # For a word without a prefix, "impaired" is an opposite.
+                and not (wrong_asked and (group, WITHOUT) in meanings(word, self._language))
+                and not (wrong_named and (group, WITHOUT) in meanings(other, self._name_language))
             ):
-                return Contradiction("opposite", word, other, (group, min(self._sides([word])[group])))
+                side = min(self._sides([word], self._language)[group])
+                return Contradiction("opposite", word, other, (group, side))
         return None
 
-    def _is_plain(self, group: str, word: str) -> bool:
-        """Check whether a word is on the side without a prefix. For such a word, "impaired" is an opposite."""
-        return (group, WITHOUT) in self._meanings(word)
-
-    def _sides(self, words: Sequence[str]) -> dict[str, set[str]]:
+    @staticmethod
+    def _sides(words: Sequence[str], language: str | None) -> dict[str, set[str]]:
         """Map each group to the sides that the words are on."""
         sides = defaultdict[str, set[str]](set)
         for word in words:
-            for group, side in self._meanings(word):
+            for group, side in meanings(word, language):
                 sides[group].add(side)
         return sides
 
@@ -302,7 +318,7 @@ class _Comparison:
 
         An example of such a query is "absence of seizures".
         """
-        kinds = self._plain["kind named like an absence"]
+        kinds = self._named["kind named like an absence"]
         if not kinds or "absence" not in name.split(" ") or "absence of " in name:
             return None
         # Without an expression: its time would grow with the square of the length.
@@ -317,44 +333,48 @@ class _Comparison:
         self, asked: Sequence[str], named: Sequence[str], only_asked: Sequence[str], only_named: Sequence[str]
     ) -> Contradiction | None:
         both = (*asked, *named)
-        if self._negations.isdisjoint(both) and not any(map(self._is_joined, both)):
+        if self._negations.isdisjoint(both) and not any(word.startswith(self._prefixes) for word in both):
             return None
-        normal = self._plain["normal"]
-        well = next((word for word in asked if word in normal and word in only_asked), None)
-        if well is not None and normal.isdisjoint(only_named):
+        well = next((word for word in asked if word in self._asked["normal"] and word in only_asked), None)
+        if well is not None and self._named["normal"].isdisjoint(only_named):
             return Contradiction("normality", well, "")
-        denied_by_query = self._denied(asked, negations=only_asked)
-        denied_by_name = self._denied(named, absence=True)
-        absence = self._plain["absence"]
+        denied_by_query = self._denied(asked, self._asked, negations=only_asked)
+        denied_by_name = self._denied(named, self._named, absence=True)
+        absence = self._named["absence"]
         # A name of an absence ("aplasia") fits every query that says something is absent.
         is_absence = not absence.isdisjoint(only_named)
+        if self._language != self._name_language and (denied_by_name or is_absence):
+            # What is denied has two names, which cannot be compared.
+            return None
         for target, word in denied_by_query.items():
             if not (is_absence and word in absence) and not any(_same_stem(target, o) for o in denied_by_name):
                 return Contradiction("negation", word, "")
-        if not absence.isdisjoint(only_asked):
+        if not self._asked["absence"].isdisjoint(only_asked):
             return None
-        denied_by_query = self._denied(asked, absence=True)
-        for target, word in self._denied(named, negations=only_named).items():
+        denied_by_query = self._denied(asked, self._asked, absence=True)
+        for target, word in self._denied(named, self._named, negations=only_named).items():
             is_asked = any(_same_stem(target, other) for other in asked)
             if is_asked and not any(_same_stem(target, other) for other in denied_by_query):
                 return Contradiction("negation", "", word)
         return None
 
-    def _is_joined(self, word: str) -> bool:
-        """Check whether a word begins with a negation that was joined to it."""
-        return bool(self._prefixes) and word.startswith(self._prefixes)
-
     def _denied(
-        self, words: Sequence[str], *, negations: Iterable[str] | None = None, absence: bool = False
+        self,
+        words: Sequence[str],
+        plain: Mapping[str, frozenset[str]],
+        *,
+        negations: Iterable[str] | None = None,
+        absence: bool = False,
     ) -> dict[str, str]:
         """Map each negated word to the word that negates it.
 
         Args:
             words: words of a text.
+            plain: kind without sides → its words, in the language of the text.
             negations: the negations that count; all if ``None``.
             absence: whether words for an absence count, too ("radius aplasia").
         """
-        plain, passed = self._plain, self._plain["passed over"]
+        passed = plain["passed over"]
         counted = frozenset(words if negations is None else negations)
         every_before = _nearest_before(words, passed)
         every_after = _nearest_before(words[::-1], passed)[::-1]
@@ -374,7 +394,7 @@ class _Comparison:
                 denied[before] = word
             elif absence and word in plain["absence"]:
                 denied.update((target, word) for target in (before, after) if target is not None)
-            elif absence and self._is_joined(word):
+            elif absence and word.startswith(self._prefixes):
                 prefix = next(prefix for prefix in self._prefixes if word.startswith(prefix))
                 if len(word) > len(prefix) + _STEM:
                     denied[word.removeprefix(prefix)] = word
@@ -382,9 +402,8 @@ class _Comparison:
 
     def _species(self, named: Sequence[str], only_named: Sequence[str]) -> Contradiction | None:
         last = named[-1]
-        if len(named) == 1 or last not in only_named or last not in self._plain["species"]:
-            return None
-        return Contradiction("species", "", last)
+        is_animal = len(named) > 1 and last in only_named and last in self._named["species"]
+        return Contradiction("species", "", last) if is_animal else None
 
     def _numerals_of(self, text: str) -> Counter[str]:
         return numerals(text, language=self._language)
@@ -409,14 +428,7 @@ class _Comparison:
 
 def _subtract(words: Sequence[str], others: Sequence[str]) -> list[str]:
     """Remove from ``words`` one occurrence for each of the ``others``."""
-    left = Counter(others)
-    more = []
-    for word in words:
-        if left[word] > 0:
-            left[word] -= 1
-        else:
-            more.append(word)
-    return more
+    return list((Counter(words) - Counter(others)).elements())
 
 
 def _nearest_before(words: Sequence[str], passed: Collection[str]) -> list[str | None]:
