@@ -54,18 +54,23 @@ def states(model: TorchModel, texts: Sequence[str], folder: Path) -> npt.NDArray
     for start in track(range(0, len(texts), _BLOCK), "computing the states of the layers"):
         paths.append(folder / f"{start}.npy")
         if not paths[-1].exists():
-            block = texts[start : start + _BLOCK]
-            tokens = tokenise(model.tokenizer, block)
-            order = np.argsort(tokens.lengths)
-            found = np.empty((len(block), model.width), np.float16)
-            for at in range(0, len(order), _BATCH):
-                rows = order[at : at + _BATCH]
-                ids, mask = map(torch.from_numpy, tokens.padded(rows, pad_id=model.pad_id))
-                with torch.inference_mode():
-                    found[rows] = model(ids, mask).numpy()
+            found = mean_states(model, texts[start : start + _BLOCK]).astype(np.float16)
             with atomic_file(paths[-1]) as partial, partial.open("wb") as file:
                 np.save(file, found)
     return np.concatenate([np.load(path) for path in paths])
+
+
+def mean_states(model: TorchModel, texts: Sequence[str]) -> Matrix:
+    """Compute the mean state of the last layer for each text: float32 (N, D)."""
+    tokens = tokenise(model.tokenizer, texts)
+    order = np.argsort(tokens.lengths)
+    found = np.empty((len(texts), model.width), np.float32)
+    for at in range(0, len(order), _BATCH):
+        rows = order[at : at + _BATCH]
+        ids, mask = map(torch.from_numpy, tokens.padded(rows, pad_id=model.pad_id))
+        with torch.inference_mode():
+            found[rows] = model(ids, mask).numpy()
+    return found
 
 
 class Pieces(nn.Module):

@@ -21,7 +21,10 @@ from nymlink.encode.model.fingerprint import FORMAT, KIND
 from nymlink.encode.model.folder import BESIDE
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.encode.onnx_export import export
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
+from recipes.xl_mini.pieces import mean_states
+from recipes.xl_mini.student import joinable
 
 TARGET: Final = (
     Path(__file__).parents[2] / "models" / "nymlink-xl-mini" / "src" / "nymlink_xl_mini" / "nymlink-xl-mini"
@@ -35,12 +38,12 @@ _TIMED: Final = 1_000
 
 
 def join(first: Path, second: Path, data: Path, target: Path) -> list[dict[str, Any]]:
-    """Write an encoder that adds the vectors of two, both in int8 with tables of pieces in 4 bits.
+    """Write an encoder that adds the vectors of two students, both in int8 with tables of pieces in 4 bits.
 
     Args:
-        first: folder of an encoder.
-        second: folder of the encoder beside it.
-        data: has the Disease Ontology, whose synonyms check both.
+        first: folder of the student of six layers.
+        second: folder of the student of one layer.
+        data: has the Disease Ontology, whose names choose the directions of vectors, and check both.
         target: folder to write.
 
     Returns:
@@ -50,8 +53,9 @@ def join(first: Path, second: Path, data: Path, target: Path) -> list[dict[str, 
     found = []
     with TemporaryDirectory() as scratch:
         made = [Path(scratch) / name for name in ("first", "second")]
-        for source, folder in zip((first, second), made, strict=True):
-            model = TorchModel.load(source)
+        names = sorted({normalise(checked_with.name(row).text) for row in range(checked_with.name_count)})
+        models = joinable(TorchModel.load(first), TorchModel.load(second), names, mean_states)
+        for model, folder in zip(models, made, strict=True):
             model.transformer.config.table_bits = 4
             model.save(folder / "float")
             quality = export(folder / "float", folder / "int8", precision="int8", vocabulary=checked_with)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -29,6 +29,9 @@ LONGEST: Final = 32
 
 LAYERS: Final = (0, 1, 2, 3, 10, 11)
 """Layers of E5 that are kept."""
+
+SHARED: Final = 192
+"""Numbers of a joined vector in which the vectors of both students are added; as many keep the states of E5."""
 
 _WORD_START: Final = "▁"
 
@@ -127,3 +130,67 @@ def with_pieces(
     with torch.no_grad():
         network.encoder.layer[-1].output.LayerNorm.bias -= torch.from_numpy(mean)
     return TorchModel(network, layers.tokenizer, layers.settings, special=E5_SPECIAL).eval()
+
+
+def joinable(
+    six: TorchModel, one: TorchModel, names: Sequence[str], encode: Callable[[TorchModel, Sequence[str]], Matrix]
+) -> tuple[TorchModel, TorchModel]:
+    """Turn the students so that their sum has room for the states of E5, which know more words than both learned.
+
+    The sum of both is cut to its :data:`SHARED` main directions. Half of a vector remains for the main directions
+    of E5's states.
+
+    Args:
+        six: the student of six layers, whose vectors have D numbers.
+        one: the student of one layer.
+        names: English names, which the directions are computed from.
+        encode: encodes N names by a model: (N, D), not of unit length.
+
+    Returns:
+        The students. Their vectors have D and :data:`SHARED` numbers.
+    """
+    mapped, states = six.transformer, copy.deepcopy(six)
+    # The states themselves: no map and no vectors of pieces.
+    states.transformer.pieces = None
+    with torch.no_grad():
+        states.transformer.mapped.weight.copy_(torch.eye(len(states.transformer.mapped.weight)))
+        states.transformer.mapped.bias.zero_()
+    own, other, raw = encode(six, names), encode(one, names), encode(states, names)
+    length = np.linalg.norm(own, axis=1).mean()
+    mean = raw.mean(axis=0)
+    shared = _directions(_unit(_unit(own) + _unit(other)))
+    further = _directions(raw - mean) * (length / np.linalg.norm(raw - mean, axis=1).mean())
+    made = []
+    for model, weight, bias, pieces, vector_size in (
+        (
+            six,
+            np.vstack([shared.T @ mapped.mapped.weight.detach().numpy(), further.T]),
+            np.concatenate([shared.T @ mapped.mapped.bias.detach().numpy(), -further.T @ mean]),
+            mapped.pieces.weight.detach().numpy() @ shared,
+            shared.shape[1] + further.shape[1],
+        ),
+        (one, shared.T, np.zeros(shared.shape[1]), None, shared.shape[1]),
+    ):
+        size = 0 if pieces is None else pieces.shape[1]
+        config = {**model.transformer.config.to_dict(), "model_type": None}
+        network = BertPieces(BertPiecesConfig(**config, vector_size=vector_size, piece_size=size))
+        network.load_state_dict(
+            {
+                **{name: value for name, value in model.transformer.state_dict().items() if "pieces" not in name},
+                "mapped.weight": torch.tensor(weight, dtype=torch.float32),
+                "mapped.bias": torch.tensor(bias, dtype=torch.float32),
+                **({} if pieces is None else {"pieces.weight": torch.tensor(pieces)}),
+            }
+        )
+        special = E5_SPECIAL if model is six else SPECIAL
+        made.append(TorchModel(network, model.tokenizer, model.settings, special=special).eval())
+    return made[0], made[1]
+
+
+def _directions(vectors: Matrix) -> Matrix:
+    """Find the main directions of N vectors: (D, :data:`SHARED`), fewer if D is less."""
+    return np.linalg.svd(vectors, full_matrices=False)[2][:SHARED].T
+
+
+def _unit(vectors: Matrix) -> Matrix:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)

@@ -66,6 +66,23 @@ def test_a_second_encoder_adds_its_vectors(saved: Path, tmp_path: Path) -> None:
         Encoder(Stub(), first._tokenizer, first.settings, beside=second)  # type: ignore[arg-type]
 
 
+def test_numbers_that_only_the_first_encoder_has_follow_the_sum(saved: Path, tmp_path: Path) -> None:
+    first = Encoder.load(saved, precision="fp32")
+    second = tiny.folder(tmp_path / "second", seed=1, hidden_size=32, num_attention_heads=2)
+    shutil.copytree(saved, tmp_path / "sum", ignore=shutil.ignore_patterns("manifest.json"))
+    shutil.copytree(second, tmp_path / "sum" / "beside")
+    both = Encoder.load(tmp_path / "sum", pooling="mean", precision="fp32", backend="torch")
+    second_alone = Encoder.load(second, pooling="mean", precision="fp32")
+    first = Encoder.load(saved, pooling="mean", precision="fp32", backend="torch")
+    for name, vector in zip(tiny.NAMES, both.encode(tiny.NAMES), strict=True):
+        own, other = first.encode([name])[0], second_alone.encode([name])[0]
+        if not own.any():
+            continue
+        shared = own[:32] / np.linalg.norm(own[:32]) + other
+        expected = np.concatenate([shared, 0.9 * own[32:] / np.linalg.norm(own[32:])])
+        np.testing.assert_allclose(vector, expected / np.linalg.norm(expected), atol=1e-5)
+
+
 def test_the_size_of_batches_changes_nothing(saved: Path, encoder: Encoder) -> None:
     names = [f"{one} {other}" for one in tiny.NAMES[::2] for other in tiny.NAMES[1::2]]
     for batch_tokens in (1, 30, 10_000):

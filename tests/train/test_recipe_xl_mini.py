@@ -328,13 +328,24 @@ def test_pieces_learn_beside_frozen_layers_of_e5_and_a_second_encoder_is_joined(
     assert (trained.encode(names) * wanted).sum(1).mean() > 0.97
     joined = Encoder.load(tmp_path / stages.MIXED).encode(names)
     sums = trained.encode(names) + Encoder.load(recipe.base).encode(names)
-    assert (joined * sums / np.linalg.norm(sums, axis=1, keepdims=True)).sum(1).mean() > 0.98
+    # The first half is the sum, turned. The second half has the states of the layers.
+    shared, further = np.split(joined, [sums.shape[1]], axis=1)
+    states = pieces.mean_states(layers, names)
+    known = [text for name in many_names(300) for text in (name, f"{name} x")]
+    mean = pieces.mean_states(layers, known).mean(axis=0)
+    for found, expected in ((shared, sums), (further, states - mean)):
+        cosines = [part @ part.T for part in map(at_unit_length, (found, expected))]
+        assert np.abs(cosines[0] - cosines[1]).mean() < 0.05
     assert {"joined", stages.PIECES, "nymlink-xl-mini"} <= {
         *result(own),
         *(row["stage"] for row in result(own)["hpo"]),
     }
     ship.ship(tmp_path / stages.MIXED, tmp_path / "shipped")
     assert Encoder.load(tmp_path / "shipped").fingerprint == Encoder.load(tmp_path / stages.MIXED).fingerprint
+
+
+def at_unit_length(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def test_states_are_the_means_of_single_texts_and_are_kept(

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Encoder:
     ) -> None:
         if batch_tokens is not None and batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, not {batch_tokens}")
-        if beside is not None and beside.width != network.width:
+        if beside is not None and beside.width > network.width:
             raise InputError(f"vectors of width {network.width} and {beside.width} have no sum")
         self.network = network
         self.settings = settings
@@ -238,18 +238,21 @@ class Encoder:
     ) -> Iterator[tuple[Rows, Vectors]]:
         """Add the vectors of this encoder to those of another one.
 
+        If the vectors of the other one are longer, both are added at unit length in the first numbers. The further
+        numbers follow with the length :data:`_FURTHER`.
+
         Args:
             names: N names.
             batches: rows of names, int64 (B), and their unit vectors by the other encoder, float32 (B, D).
 
         Yields:
-            The same rows, and the sums, at unit length.
+            The same rows, and the sums, at unit length: float32 (B, D).
         """
         for rows, vectors in batches:
-            sums = vectors.copy()
+            sums, further = (_at_unit_length(part) for part in np.split(vectors, [self.width], axis=1))
             for own, encoded in self._batches([names[row] for row in rows.tolist()]):
                 sums[own] += encoded
-            yield rows, sums / np.linalg.norm(sums, axis=1, keepdims=True)
+            yield rows, _at_unit_length(np.hstack([sums, np.float32(_FURTHER) * further]))
 
     def _batches(self, names: Sequence[str]) -> Batches:
         return Batches(
@@ -259,6 +262,14 @@ class Encoder:
             uninformative=self._uninformative,
             batch_tokens=self._batch_tokens,
         )
+
+
+_FURTHER: Final = 0.9
+"""Length of the numbers that only one of two encoders has, beside a sum of two unit vectors."""
+
+
+def _at_unit_length(vectors: Vectors) -> Vectors:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
 
 
 def _encode_missing(

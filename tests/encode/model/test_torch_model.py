@@ -52,9 +52,9 @@ def test_every_family_gives_what_transformers_gives(bare: Path, pooling: Pooling
     assert np.allclose(vectors.numpy(), one_by_one(bare, pooling), atol=1e-4)
 
 
-def with_pieces(folder: Path) -> TorchModel:
+def with_pieces(folder: Path, **others: int) -> TorchModel:
     """Random layers with a second vector for each piece."""
-    sizes = {"vocab_size": 4_200, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    sizes = {"vocab_size": 4_200, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, **others}
     torch.manual_seed(0)
     network = BertPieces(BertPiecesConfig(**sizes, intermediate_size=96, pad_token_id=0)).eval()
     with torch.no_grad():
@@ -67,8 +67,11 @@ def with_pieces(folder: Path) -> TorchModel:
     return model
 
 
-def test_vectors_of_pieces_are_added_to_the_mapped_states(tmp_path: Path) -> None:
-    made = with_pieces(tmp_path).transformer
+@pytest.mark.parametrize(
+    "sizes", [{}, {"vector_size": 96, "piece_size": 32}, {"vector_size": 32, "piece_size": 0}], ids=str
+)
+def test_vectors_of_pieces_are_added_to_the_mapped_states(tmp_path: Path, sizes: dict[str, int]) -> None:
+    made = with_pieces(tmp_path, **sizes).transformer
     weights = {name: value.detach().numpy() for name, value in made.state_dict().items()}
     loaded = TorchModel.load(tmp_path / "model")
     plain = BertModel(BertConfig(**made.config.to_dict()), add_pooling_layer=False).eval()
@@ -78,9 +81,13 @@ def test_vectors_of_pieces_are_added_to_the_mapped_states(tmp_path: Path) -> Non
         with torch.no_grad():
             states = plain(input_ids=torch.tensor([ids])).last_hidden_state[0].numpy()
             found = loaded(torch.tensor([ids]))[0].numpy()
-        expected = np.zeros(64)
+        expected = np.zeros(loaded.width)
         for piece, state in zip(ids, states, strict=True):
-            expected += weights["mapped.weight"] @ state + weights["mapped.bias"] + weights["pieces.weight"][piece]
+            expected += weights["mapped.weight"] @ state + weights["mapped.bias"]
+            if "pieces.weight" in weights:
+                own = weights["pieces.weight"][piece]
+                expected[: len(own)] += own
+        assert loaded.width == sizes.get("vector_size", 64)
         np.testing.assert_allclose(found, expected / len(ids), atol=1e-4)
 
 

@@ -51,7 +51,7 @@ class ModelConfig:
             vocabulary_size, pad_id = int(config["vocab_size"]), int(config.get("pad_token_id") or 0)
             longest = int(config.get("max_position_embeddings") or 0)
             # DistilBERT calls the width "dim".
-            width = int(config.get("hidden_size") or config.get("dim") or 0)
+            width = int(config.get("vector_size") or config.get("hidden_size") or config.get("dim") or 0)
             if not 0 <= pad_id < vocabulary_size:
                 raise ValueError(f"pad_token_id {pad_id} is none of {vocabulary_size} tokens")
         except (KeyError, TypeError, ValueError, OverflowError) as error:

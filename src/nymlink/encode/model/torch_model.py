@@ -79,21 +79,28 @@ class BertPieces(BertModel):  # type: ignore[no-untyped-call]
     layer to the space of these vectors.
 
     Args:
-        config: sizes of the layers, of the table of pieces and of the vectors.
+        config: sizes of the layers and of the table of pieces. ``vector_size`` is the length of a vector,
+            ``piece_size`` that of the vectors of pieces, which are added to the first numbers of a vector; 0 for
+            no such vectors. Both are ``hidden_size`` by default.
     """
 
     config_class = BertPiecesConfig
 
     def __init__(self, config: BertPiecesConfig) -> None:
         super().__init__(config, add_pooling_layer=False)
-        self.mapped = nn.Linear(config.hidden_size, config.hidden_size)
-        self.pieces = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.vector_size = getattr(config, "vector_size", config.hidden_size)
+        self.piece_size = getattr(config, "piece_size", self.vector_size)
+        self.mapped = nn.Linear(config.hidden_size, self.vector_size)
+        self.pieces = nn.Embedding(config.vocab_size, self.piece_size) if self.piece_size else None
         self.post_init()  # type: ignore[no-untyped-call]
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> BaseModelOutput:
         """Compute the state of each token: int64 (B, T) → float32 (B, T, D)."""
         states = super().forward(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return BaseModelOutput(last_hidden_state=self.mapped(states) + self.pieces(input_ids))
+        mapped = self.mapped(states)
+        if self.pieces is not None:
+            mapped = mapped + nn.functional.pad(self.pieces(input_ids), (0, self.vector_size - self.piece_size))
+        return BaseModelOutput(last_hidden_state=mapped)
 
 
 AutoConfig.register(BertPiecesConfig.model_type, BertPiecesConfig)
@@ -167,7 +174,7 @@ class TorchModel(nn.Module):
     @property
     def width(self) -> int:
         """Length of a vector."""
-        return int(self.transformer.config.hidden_size)
+        return int(getattr(self.transformer, "vector_size", self.transformer.config.hidden_size))
 
     @property
     def pad_id(self) -> int:
