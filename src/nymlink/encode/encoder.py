@@ -269,7 +269,8 @@ _FURTHER: Final = 0.9
 
 
 def _at_unit_length(vectors: Vectors) -> Vectors:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
+    scaled: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
+    return scaled
 
 
 def _encode_missing(
