@@ -363,8 +363,28 @@ def equal_names(vocabulary: Vocabulary, entries: Entries, query: str, surface: s
     for place, name in enumerate(names):
         text = vocabulary.name(name).text
         likeness = 1.0 if surface is None else writing_likeness(surface, text)
-        level = likeness if likeness > ALIKE or likeness < _CAPITALS else _CAPITALS
+        level = _level(likeness)
         # An entry also has names with its words in another order. These come last.
         keyed.append(((normalise(text) not in (query, wanted), -level, place), name, likeness > ALIKE))
     owners = vocabulary.columns.names["concept"]
     return [EqualName(owners[name].as_py(), name, alike) for _, name, alike in sorted(keyed)]
+
+
+def _level(likeness: float) -> float:
+    return likeness if likeness > ALIKE or likeness < _CAPITALS else _CAPITALS
+
+
+def likeliest_name(vocabulary: Vocabulary, names: Sequence[int], query: str, surface: str | None) -> int:
+    """Find the first of :func:`equal_names` of a query that is the normalised mention.
+
+    Args:
+        vocabulary: the vocabulary of the names.
+        names: rows of the names of the entry that equals the query, at least one.
+        query: the prepared text.
+        surface: the mention as written, with the query as its normal form; ``None`` if unknown.
+    """
+    # Names with their words in another order come last, so their writing matters only if there are no others.
+    same = [name for name in names if normalise(vocabulary.name(name).text) == query] or names
+    if surface is None or len(same) == 1:
+        return same[0]
+    return max(same, key=lambda name: _level(writing_likeness(surface, vocabulary.name(name).text)))

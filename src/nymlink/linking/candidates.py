@@ -14,7 +14,7 @@ import numpy as np
 from nymlink.index.fusion import EXACT_MATCH, WEIGHTED
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.walk import Matches, equal_names
+from nymlink.index.walk import Matches, likeliest_name
 from nymlink.linking.link import Candidate
 from nymlink.rank.ranker import RankedMatches
 from nymlink.rank.retrieval import Question
@@ -45,12 +45,13 @@ def candidates_of(
         questions: Q questions.
     """
     vocabulary, matches = index.vocabulary, ranked.matches
-    scores = matches.scores.astype(float).round(6).tolist()
+    deepest = max(depths, default=0)
+    scores = matches.scores[:, :deepest].astype(float).round(6).tolist()
     given = dict(matches.parts)
     if ranked.probabilities is not None:
         given[RANKED] = ranked.probabilities
-    parts = {name: values.astype(float).round(6).tolist() for name, values in given.items()}
-    concepts, names = matches.concepts.tolist(), matches.names.tolist()
+    parts = {name: values[:, :deepest].astype(float).round(6).tolist() for name, values in given.items()}
+    concepts, names = matches.concepts[:, :deepest].tolist(), matches.names[:, :deepest].tolist()
     return [
         tuple(
             Candidate(
@@ -132,7 +133,4 @@ def _name_of(index: Index, question: Question) -> tuple[int, int] | None:
     if len(concepts) != 1 or (surface is not None and normalise(surface) != text):
         return None
     [concept] = concepts
-    names = index.entries.names_of(entry).tolist()
-    if len(names) > 1:
-        return concept, equal_names(index.vocabulary, index.entries, text, surface)[0].name
-    return concept, names[0]
+    return concept, likeliest_name(index.vocabulary, index.entries.names_of(entry).tolist(), text, surface)

@@ -36,6 +36,8 @@ class UnknownScripts(CollectedCounts):
         """Count a mention by its queries. A query that is a name of the index needs no encoder."""
         self.mentions += 1
         searched = [query for query in queries if not query.isascii() and index.entries.find(query) is None]
+        if not searched:
+            return
         scripts = [script for query in searched if (script := main_script(query)) is not None]
         # The encoder is loaded only for queries that need it for their search, too.
         if not scripts or (encoder := index.encoder) is None:

@@ -198,11 +198,10 @@ class Found:
         self._pipeline = pipeline
         self.index = pipeline.index
         self._depth = depth
-        asked = (query for mentions in self.queries for parts in mentions for query in parts)
-        self._place = {
-            question: place
-            for place, question in enumerate(dict.fromkeys(each for query in asked for each in query.questions))
-        }
+        self._place: dict[Question, int] = {}
+        for query in (query for mentions in self.queries for parts in mentions for query in parts):
+            for question in query.questions:
+                self._place.setdefault(question, len(self._place))
         self._ranked = self._search(list(self._place))
         self._tied = tied_names(self.index, self._ranked.matches)
 

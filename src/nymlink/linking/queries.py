@@ -131,7 +131,8 @@ class MentionQuery(NamedTuple):
     @property
     def questions(self) -> tuple[Question, ...]:
         """The questions for this query: the query itself and, if words are guessed, the query without guesses."""
-        return (self.question,) if self.unguessed is None else (self.question, self.unguessed)
+        unguessed = self.unguessed
+        return (self.question,) if unguessed is None else (self.question, unguessed)
 
 
 def queries(

@@ -21,8 +21,7 @@ from nymlink.index.walk import Matches
 from nymlink.vocabulary.concepts import KINDS
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A question to an index: which concept does this text mean?
 
     Attributes:

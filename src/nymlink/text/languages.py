@@ -148,9 +148,16 @@ def recognise_language(text: str, language: str | None = None) -> str | None:
         return detected
     if language not in (None, AUTOMATIC, UNKNOWN_LANGUAGE):
         return (normalise_language(language) or language.lower()).split("-")[0]
-    return next((code for code, own in _rules().items() if own.recognises(text)), None)
+    return next((code for code, own in _recognising() if own.recognises(text)), None)
 
 
 @cache
 def _rules() -> dict[str, LanguageRules]:
     return dict(LANGUAGES)
+
+
+@cache
+def _recognising() -> tuple[tuple[str, LanguageRules], ...]:
+    """List the languages whose rules may recognise a text."""
+    neutral = LanguageRules.recognises
+    return tuple((code, own) for code, own in _rules().items() if type(own).recognises is not neutral)

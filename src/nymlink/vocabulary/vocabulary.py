@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from nymlink.vocabulary.columns import Columns, assemble, disassemble
 from nymlink.vocabulary.concepts import KINDS, Concept, Name, Source, matching_languages
 from nymlink.vocabulary.tables import Tables, with_common_prefixes
 
+_REMEMBERED: Final = 1 << 14
+"""Number of names that are remembered as objects."""
+
 
 class Vocabulary:
     """Concepts and names with their provenance, made by :meth:`load`, :func:`read_vocabulary` or :meth:`of`.
@@ -35,6 +38,7 @@ class Vocabulary:
         columns: concepts, names and look-up arrays, in Arrow columns.
         sources: the sources.
         settings: reading options of the sources.
+        name: a function that returns the name at a name row.
 
     Example:
         >>> from nymlink import read_vocabulary
@@ -63,6 +67,8 @@ class Vocabulary:
             for column in (_only_chunk(columns.names[field]),)
         }
         self._kind_ranks = np.array([KINDS.index(kind) for kind in self._labels["kind"][1]])
+        # A link needs the same name several times.
+        self.name = lru_cache(_REMEMBERED)(self._name)
 
     @classmethod
     def of(
@@ -182,7 +188,7 @@ class Vocabulary:
             return None
         return int(start + self._kind_ranks[self._labels["kind"][0][start:end]].argmin())
 
-    def name(self, row: int) -> Name:
+    def _name(self, row: int) -> Name:
         """Return the name at a name row."""
         labels = {field: known[codes[row]] for field, (codes, known) in self._labels.items()}
         return Name(text=self._text_at(row), concept_id=self._id_at(self._owners[row]), **labels)

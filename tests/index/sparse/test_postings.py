@@ -27,7 +27,7 @@ def inverted(texts: list[list[int]]) -> Postings:
 
 def counts_of(postings: Postings) -> Counter[tuple[int, int]]:
     features = np.repeat(postings.features, postings.lengths).tolist()
-    frequencies = postings.term_frequencies(sublinear=False).astype(int).tolist()
+    frequencies = postings.counts.tolist()
     pairs = list(zip(features, postings.texts.tolist(), strict=True))
     assert len(set(pairs)) == len(pairs)
     return Counter(dict(zip(pairs, frequencies, strict=True)))
@@ -85,7 +85,7 @@ def test_products_are_those_of_scipy_to_the_last_bit(asked: int, dtype: type, su
     every = np.zeros(len(postings.keys), dtype)
     for of_kind in places:
         every[of_kind[of_kind >= 0]] = weights[of_kind >= 0]
-    counts = postings.term_frequencies(sublinear=False).astype(dtype)
+    counts = postings.counts.astype(dtype)
     frequencies = 1 + np.log(counts) if sublinear else counts
     matrix = csc_array((frequencies, postings.texts, postings.starts), shape=(500, len(postings.keys)))
     found = postings.products(places, weights, sublinear=sublinear)

@@ -62,6 +62,7 @@ class CodePoints:
         self._space = codes == _SPACE
         # Add 1, so that no character is 0. Otherwise an n-gram could have the same polynomial as a longer n-gram.
         self._values = codes + np.uint64(1)
+        self._grown = [self._values]
 
     def ngrams(self, sizes: range) -> Pairs:
         """Collect all character n-grams of the texts.
@@ -72,12 +73,12 @@ class CodePoints:
         within = np.ones(len(self._values), bool)
         within[self._starts] = within[self._ends - 1] = False
         inside = within
-        pairs = []
+        chosen = []
         for size, hashes in self._polynomials(sizes.stop):
             inside = inside[: len(hashes)] & within[size - 1 :]
             if size in sizes:
-                pairs.append(self._pairs(hashes, inside, salt=size))
-        return np.concatenate(pairs)
+                chosen.append((hashes, inside, size))
+        return self._pairs(chosen)
 
     def word_ngrams(self, sizes: range) -> Pairs:
         """Collect all character n-grams of each word. A word counts with a space on either side.
@@ -87,7 +88,7 @@ class CodePoints:
         """
         letter = ~self._space
         inside = letter
-        pairs = []
+        chosen = []
         for size, hashes in self._polynomials(sizes.stop):
             if size == 2:
                 inside = letter[:-1] | letter[1:]
@@ -95,8 +96,8 @@ class CodePoints:
                 # Only the first and the last character may be spaces.
                 inside = letter[size - 2 : -1] if size == 3 else inside[:-1] & letter[size - 2 : -1]
             if size in sizes:
-                pairs.append(self._pairs(hashes, inside, salt=size + _WITHIN_WORDS))
-        return np.concatenate(pairs)
+                chosen.append((hashes, inside, size + _WITHIN_WORDS))
+        return self._pairs(chosen)
 
     def words(self, *, shortest: int = 1, without: Sequence[str] = ()) -> Pairs:
         """Collect all words of the texts.
@@ -123,19 +124,26 @@ class CodePoints:
 
     def _polynomials(self, end: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
         """Yield each n below ``end`` with the polynomials of all substrings of n characters."""
-        hashes = self._values
         for size in range(1, end):
-            if size > 1:
-                hashes = hashes[:-1] * np.uint64(_BASE)
+            if size > len(self._grown):
+                hashes = self._grown[-1][:-1] * np.uint64(_BASE)
                 hashes += self._values[size - 1 :]
-            yield size, hashes
+                self._grown.append(hashes)
+            yield size, self._grown[size - 1]
 
-    def _pairs(self, hashes: Hashes, inside: npt.NDArray[np.bool_], *, salt: int) -> Pairs:
-        """Pair the substrings that begin where ``inside`` is true with their texts."""
-        pairs = mix(hashes + np.uint64(salt))
+    def _pairs(self, chosen: Sequence[tuple[Hashes, npt.NDArray[np.bool_], int]]) -> Pairs:
+        """Pair substrings with their texts.
+
+        Args:
+            chosen: for each size, the polynomials of all substrings, which of them to take, and the number that is
+                added to them.
+        """
+        places = [np.flatnonzero(inside) for _, inside, _ in chosen]
+        taken = [hashes[at] + np.uint64(salt) for at, (hashes, _, salt) in zip(places, chosen, strict=True)]
+        pairs = mix(np.concatenate(taken))
         pairs &= _UPPER
-        pairs |= self._text[: len(hashes)]
-        return pairs[inside]
+        pairs |= self._text[np.concatenate(places)]
+        return pairs
 
 
 def renumber(pairs: Pairs, numbers: Sequence[int]) -> Pairs:

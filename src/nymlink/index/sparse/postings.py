@@ -174,16 +174,12 @@ class Postings:
             pairs: the occurrences. This array is sorted in place.
             size: number of texts.
         """
-        pairs.sort()
-        firsts = _starts_of_runs(pairs)
-        repeats = np.minimum(np.diff(firsts, append=len(pairs)), _HIGHEST_COUNT).astype(np.uint32) - np.uint32(1)
-        repeated = repeats > 0
-        pairs = np.concatenate([pairs[firsts[~repeated]], pairs[firsts[repeated]]])
-        repeats = repeats[repeated]
-        keys = pairs >> np.uint64(TEXT_BITS)
-        keys[len(keys) - len(repeats) :] |= np.uint64(_REPEATED)
-        postings = (pairs & np.uint64((1 << TEXT_BITS) - 1)).astype(np.uint32)
-        postings[len(keys) - len(repeats) :] |= repeats << np.uint32(_REPEAT_SHIFT)
+        features, texts, counts = counted(pairs)
+        once, several = np.flatnonzero(counts == 1), np.flatnonzero(counts > 1)
+        repeats = (counts[several] - 1).astype(np.uint32)
+        keys = np.concatenate([features[once], features[several] | np.uint64(_REPEATED)])
+        postings = np.concatenate([texts[once], texts[several]]).astype(np.uint32)
+        postings[len(once) :] |= repeats << np.uint32(_REPEAT_SHIFT)
         starts = _starts_of_runs(keys)
         return cls(size, keys[starts], np.append(starts, len(keys)), postings)
 
@@ -232,10 +228,6 @@ class Postings:
     def occurrences(self) -> npt.NDArray[np.int64]:
         """Number of occurrences of features in each text: int64 (T)."""
         return np.bincount(self.texts, self.counts, minlength=self.size).astype(np.int64)
-
-    def term_frequencies(self, *, sublinear: bool) -> npt.NDArray[np.float64]:
-        """Compute the term frequency of each posting: float64 (P). It is n, or 1 + ln n if sublinear."""
-        return _term_frequencies(self.postings, np.float64, sublinear=sublinear)
 
     def places(self, hashes: Hashes) -> npt.NDArray[np.int64]:
         """Look up the keys of features.
@@ -357,6 +349,26 @@ class Postings:
         return cls(size, *(map_array(directory, name) for name in ("keys", "starts", "postings")))
 
 
+def counted(pairs: Pairs) -> tuple[Hashes, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Count the occurrences of features in texts.
+
+    Args:
+        pairs: the occurrences. This array is sorted in place.
+
+    Returns:
+        For each distinct pair, ascending: the feature, uint64 (P); the text, int64 (P); and how often the text has
+        the feature, int64 (P), at most 256.
+    """
+    pairs.sort()
+    firsts = _starts_of_runs(pairs)
+    counts = np.empty(len(firsts), np.int64)
+    np.subtract(firsts[1:], firsts[:-1], out=counts[:-1])
+    counts[-1:] = len(pairs) - firsts[-1:]
+    distinct = pairs[firsts]
+    texts = (distinct & np.uint64((1 << TEXT_BITS) - 1)).view(np.int64)
+    return distinct >> np.uint64(TEXT_BITS), texts, np.minimum(counts, _HIGHEST_COUNT)
+
+
 def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
     """Find the places of wanted hashes in an ascending array: int64 (m), -1 for hashes that are not there."""
     if not len(hashes):
@@ -368,6 +380,8 @@ def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
 def chunks(lengths: npt.NDArray[Any]) -> list[tuple[int, int]]:
     """Split texts of these lengths into ranges (start, end). The texts of a range are inverted together."""
     ends = np.cumsum(lengths + 2)
+    if len(ends) and ends[-1] < _CHARACTERS:
+        return [(0, len(ends))]
     starts = np.flatnonzero(np.diff(ends // _CHARACTERS, prepend=-1)).tolist()
     return list(pairwise([*starts, len(lengths)]))
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from nymlink.core.store.arrays import map_array, save_array, save_blocks
 from nymlink.index.hits import Rows
-from nymlink.index.sparse.features import Hashes, SparseSettings
-from nymlink.index.sparse.postings import Postings, chunks, find
+from nymlink.index.sparse.features import Hashes, Pairs, SparseSettings
+from nymlink.index.sparse.postings import Postings, chunks, counted, find
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,30 +94,45 @@ class TfIdf:
 
     def transform(self, texts: Sequence[str]) -> SparseVectors:
         """Compute the unit vectors, of length F, of T texts. A text without features has only zeros."""
-        parts = [self._transform(postings) for postings in invert(texts, self.settings)]
-        lengths = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        parts = [
+            self._transform(self.settings.features(texts[start:end]), end - start)
+            for start, end in chunks(lengths)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        sizes = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
         return SparseVectors(
-            np.cumsum(np.concatenate(lengths)),
+            np.cumsum(np.concatenate(sizes)),
             np.concatenate([np.zeros(0, np.int32), *(part.places for part in parts)]),
             np.concatenate([np.zeros(0, np.float32), *(part.values for part in parts)]),
             width=len(self.hashes),
         )
 
-    def _transform(self, postings: Postings) -> SparseVectors:
-        places = find(self.hashes, postings.features)
-        known = places >= 0
-        frequencies = np.zeros(len(places), np.int64)
-        frequencies[known] = self.frequencies[places[known]]
-        idf = np.repeat(self.idf(frequencies), postings.lengths)
-        weights = postings.term_frequencies(sublinear=self.settings.sublinear) * idf
-        texts = postings.texts
-        norms = np.sqrt(np.bincount(texts, weights**2, minlength=postings.size))
-        unit = (weights / norms[texts]).astype(np.float32)
-        columns = np.repeat(places, postings.lengths)
-        kept = np.flatnonzero(columns >= 0)
-        kept = kept[np.lexsort((columns[kept], texts[kept]))]
-        starts = np.append(0, np.cumsum(np.bincount(texts[kept], minlength=postings.size)))
-        return SparseVectors(starts, columns[kept].astype(np.int32), unit[kept], width=len(self.hashes))
+    def _transform(self, pairs: Pairs, size: int) -> SparseVectors:
+        """Compute the unit vectors of texts.
+
+        Args:
+            pairs: the occurrences of features in the texts. This array is sorted in place.
+            size: T, the number of texts.
+        """
+        features, texts, counts = counted(pairs)
+        columns = find(self.hashes, features)
+        known = columns >= 0
+        frequencies = np.zeros(len(columns), np.int64)
+        frequencies[known] = self.frequencies[columns[known]]
+        idf = self.idf(frequencies)
+        weights = (1 + np.log(counts) if self.settings.sublinear else counts.astype(np.float64)) * idf
+        # Sums depend on the order of what is added, a little: first come the features that occur once.
+        order = np.argsort(counts > 1, kind="stable")
+        norms = np.sqrt(np.bincount(texts[order], weights[order] ** 2, minlength=size))
+        kept = np.flatnonzero(known)
+        if size > 1:
+            kept = kept[np.argsort(texts[kept], kind="stable")]
+        texts = texts[kept]
+        starts = np.append(0, np.cumsum(np.bincount(texts, minlength=size)))
+        unit = (weights[kept] / norms[texts]).astype(np.float32)
+        return SparseVectors(starts, columns[kept].astype(np.int32), unit, width=len(self.hashes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
