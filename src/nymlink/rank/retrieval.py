@@ -197,11 +197,12 @@ def _find_candidates(
     return order[places], own[order][places] == keys
 
 
-_ALIKE: Final = 0.8
-"""Similarity of two words with the same first letters; equal words have 1."""
+_EQUAL, _SAME_STEM, _SAME_MARK = np.uint8(1), np.uint8(2), np.uint8(4)
+"""Bits of what two words have in common: all letters, the first letters, the value of a numeral."""
 
-_NONE: Final = -2
-"""Number that fills places without a word."""
+_ANY_LIKENESS: Final = _EQUAL | _SAME_STEM
+_LIKENESS: Final = np.array([0, 1, 0.8, 1], np.float32)
+"""Similarity of two words by the first two bits."""
 
 _LEAST: Final = np.float32(1e-6)
 """Smallest divisor of a share, so that nothing is divided by 0."""
@@ -242,92 +243,59 @@ def word_overlap(questions: NumberedWords, names: NumberedWords, question_of_nam
         ``numerals_extra``, the number of numerals and single letters only in the question and only in the name;
         ``same_end`` and ``same_start``, the similarity of the last and of the first words.
     """
-    width = int(questions.counts.max(initial=1))
-    asked = _Padded.of(questions, width).take(question_of_name)
-    name_of_word = np.repeat(np.arange(len(names.counts)), names.counts)
-    # (n, W): compare each word of the names with all words of its question.
-    equal = names.words[:, None] == asked.words[name_of_word]
-    alike = equal | (names.stems[:, None] == asked.stems[name_of_word])
-    marked = (names.marks[:, None] == asked.marks[name_of_word]) & (names.marks[:, None] > 0)
-    in_question = _likeness(equal.any(axis=1), alike.any(axis=1))
-    # (N, W) each: tell whether a condition holds for any word of the name.
-    of_names = np.logical_or.reduceat(np.stack([equal, alike, marked]), names.starts, axis=1)
-    in_name, mark_in_name = _likeness(of_names[0], of_names[1]), of_names[2]
-    covered = (in_name * asked.weights).sum(axis=1) / np.maximum(asked.weights.sum(axis=1), _LEAST)
-    weight = np.add.reduceat(names.weights, names.starts)
-    covering = np.add.reduceat(in_question * names.weights, names.starts) / np.maximum(weight, _LEAST)
-    missing, extra = (in_name == 0) & asked.present, in_question == 0
-    last = names.starts + names.counts - 1
-    last_asked = (np.arange(len(question_of_name)), asked.counts - 1)
-    columns = {
-        "covered": covered,
-        "covering": covering,
-        "agreement": 2 * covered * covering / np.maximum(covered + covering, _LEAST),
-        "missing": missing.sum(axis=1),
-        "extra": np.add.reduceat(extra, names.starts, dtype=np.int64),
-        "rarest_missing": np.where(missing, asked.weights, 0).max(axis=1),
-        "rarest_extra": np.maximum.reduceat(np.where(extra, names.weights, 0), names.starts),
-        "numerals_missing": ((asked.marks > 0) & ~mark_in_name).sum(axis=1),
-        "numerals_extra": np.add.reduceat((names.marks > 0) & ~marked.any(axis=1), names.starts, dtype=np.int64),
-        "same_end": _likeness(
-            names.words[last] == asked.words[last_asked], names.stems[last] == asked.stems[last_asked]
-        ),
-        "same_start": _likeness(
-            names.words[names.starts] == asked.words[:, 0], names.stems[names.starts] == asked.stems[:, 0]
-        ),
-    }
     found = np.empty((len(question_of_name), len(OVERLAP)), np.float32)
-    for place, name in enumerate(OVERLAP):
-        found[:, place] = columns[name]
+    counts = questions.counts[question_of_name]
+    # Questions with as many words are compared together. So no sum depends on the other questions.
+    for count in np.unique(counts).tolist():
+        own = np.flatnonzero(counts == count)
+        of_names = names if len(own) == len(counts) else names.take(own)
+        words = questions.starts[question_of_name[own]] + np.arange(count)[:, None]
+        for place, column in enumerate(_overlap(questions, words, of_names)):
+            found[own, place] = column
     return found
 
 
-class _Padded(NamedTuple):
-    """The words of N texts as rows of W places. Empty places equal no word.
+def _overlap(questions: NumberedWords, places: Ints, names: NumberedWords) -> Iterator[npt.NDArray[Any]]:
+    """Compute the columns of :func:`word_overlap`.
 
-    Attributes:
-        words, stems, marks, weights: (N, W), see :class:`~nymlink.index.entries.words.NumberedWords`.
-        present: bool (N, W): whether there is a word.
-        counts: int64 (N): number of words of each text.
+    Args:
+        questions: words of questions.
+        places: int64 (W, N): the places of the words of the question of each name.
+        names: words of N names.
     """
-
-    words: Rows
-    stems: Rows
-    marks: Rows
-    weights: Scores
-    present: Bools
-    counts: Ints
-
-    @classmethod
-    def of(cls, numbered: NumberedWords, width: int) -> _Padded:
-        present = np.arange(width) < numbered.counts[:, None]
-
-        def spread(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
-            padded = np.full(present.shape, empty, values.dtype)
-            padded[present] = values
-            return padded
-
-        return cls(
-            # Unknown words need no care: names have no unknown words, so those of questions equal nothing.
-            spread(numbered.words, _NONE),
-            spread(numbered.stems, _NONE),
-            spread(numbered.marks, 0),
-            spread(numbered.weights, 0),
-            present,
-            numbered.counts,
-        )
-
-    def take(self, places: Ints) -> _Padded:
-        return _Padded(
-            self.words[places],
-            self.stems[places],
-            self.marks[places],
-            self.weights[places],
-            self.present[places],
-            self.counts[places],
-        )
+    asked_words, asked_stems, asked_marks = (questions[kind][places] for kind in range(3))
+    weights = questions.weights[places]
+    name_of_word = np.repeat(np.arange(len(names.counts)), names.counts)
+    # (W, n): compare each word of the names with all words of its question.
+    words, stems, marks = (
+        own == asked.take(name_of_word, axis=1)
+        for own, asked in zip(names[:3], (asked_words, asked_stems, asked_marks), strict=True)
+    )
+    marks &= names.marks > 0
+    alike = words * _EQUAL | stems * _SAME_STEM | marks * _SAME_MARK
+    in_question = np.bitwise_or.reduce(alike, axis=0)
+    in_name = np.bitwise_or.reduceat(alike, names.starts, axis=1)
+    covering_words, covered_words = _LIKENESS[in_question & _ANY_LIKENESS], _LIKENESS[in_name & _ANY_LIKENESS]
+    covered = _sums(covered_words * weights) / np.maximum(_sums(weights), _LEAST)
+    weight = np.add.reduceat(names.weights, names.starts)
+    covering = np.add.reduceat(covering_words * names.weights, names.starts) / np.maximum(weight, _LEAST)
+    missing, extra = covered_words == 0, covering_words == 0
+    yield covered
+    yield covering
+    yield 2 * covered * covering / np.maximum(covered + covering, _LEAST)
+    yield missing.sum(axis=0)
+    yield np.add.reduceat(extra.view(np.uint8), names.starts)
+    yield np.where(missing, weights, 0).max(axis=0)
+    yield np.maximum.reduceat(np.where(extra, names.weights, 0), names.starts)
+    yield ((asked_marks > 0) & (in_name < _SAME_MARK)).sum(axis=0)
+    yield np.add.reduceat(((names.marks > 0) & (in_question < _SAME_MARK)).view(np.uint8), names.starts)
+    for own, place in ((names.starts + names.counts - 1, -1), (names.starts, 0)):
+        equal = names.words[own] == asked_words[place]
+        same_stem = names.stems[own] == asked_stems[place]
+        yield _LIKENESS[equal * _EQUAL | same_stem * _SAME_STEM]
 
 
-def _likeness(equal: Bools, alike: Bools) -> Scores:
-    likeness: Scores = np.where(equal, np.float32(1), np.where(alike, np.float32(_ALIKE), np.float32(0)))
-    return likeness
+def _sums(values: Scores) -> Scores:
+    """Add up the W values of each of N names, given as (W, N)."""
+    sums: Scores = np.ascontiguousarray(values.T).sum(axis=1)
+    return sums

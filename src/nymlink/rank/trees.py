@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.json_files import member
 
-_AT_ONCE: Final = 256
+_AT_ONCE: Final = 128
 """Number of candidates evaluated at a time. Their answers to all trees stay in the CPU cache."""
 
 _BEYOND: Final = np.float32(1e30)
@@ -29,7 +30,23 @@ Numbers = npt.NDArray[np.float32]
 """(N, F) float32: F features of N candidates, NaN if a feature is missing."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class _Questions(NamedTuple):
+    """The distinct questions that trees ask, whether a feature is larger than a threshold.
+
+    Attributes:
+        features: int64 (U): the feature of each question.
+        thresholds: float32 (U, 1): its threshold.
+        of_levels: int64 (D, T): the question of each level of each tree.
+        first_leaves: int64 (T, 1): the place of the first value of each tree among all values.
+    """
+
+    features: npt.NDArray[np.int64]
+    thresholds: Numbers
+    of_levels: npt.NDArray[np.int64]
+    first_leaves: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class Trees:
     """T trees of depth D. The result is the sum of their values.
 
@@ -73,16 +90,31 @@ class Trees:
         if not self.features.size:
             constant: Numbers = (total + self.values.sum(dtype=np.float64)).astype(np.float32)
             return constant
-        first_leaves = np.arange(0, self.values.size, self.values.shape[1])[:, None]
+        asked = self._questions
         for start in range(0, len(numbers), _AT_ONCE):
             columns = np.ascontiguousarray(numbers[start : start + _AT_ONCE].T)
-            # (T, n): the leaf of each candidate in each tree, level by level.
-            leaves = np.zeros((len(self.values), columns.shape[1]), np.uint8)
-            for level, (features, thresholds) in enumerate(zip(self.features.T, self.thresholds.T, strict=True)):
-                leaves |= (columns[features] > thresholds[:, None]).view(np.uint8) << np.uint8(level)
-            values = self.values.take(first_leaves + leaves)
+            # (U, n): trees ask many questions several times.
+            answers = (columns.take(asked.features, axis=0) > asked.thresholds).view(np.uint8)
+            # (T, n): the leaf of each candidate in each tree, from the last level to the first.
+            leaves = answers.take(asked.of_levels[-1], axis=0)
+            for questions in asked.of_levels[-2::-1]:
+                leaves += leaves
+                leaves |= answers.take(questions, axis=0)
+            values = self.values.take(asked.first_leaves + leaves)
             total[start : start + _AT_ONCE] = values.sum(axis=0, dtype=np.float64)
         return total.astype(np.float32)
+
+    @cached_property
+    def _questions(self) -> _Questions:
+        # One whole number for each pair of a feature and the bits of a threshold.
+        pairs = self.features << 32 | np.ascontiguousarray(self.thresholds).view(np.uint32)
+        distinct, places = np.unique(pairs, return_inverse=True)
+        return _Questions(
+            distinct >> 32,
+            distinct.astype(np.uint32).view(np.float32)[:, None],
+            np.ascontiguousarray(places.reshape(pairs.shape).T),
+            np.arange(0, self.values.size, self.values.shape[1])[:, None],
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Trees]) -> Trees:

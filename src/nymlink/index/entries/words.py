@@ -192,6 +192,13 @@ class NumberedWords(NamedTuple):
     starts: Ints
     counts: Ints
 
+    def take(self, texts: Ints) -> NumberedWords:
+        """Select texts by their numbers."""
+        counts = self.counts[texts]
+        starts = np.cumsum(counts) - counts
+        places = np.repeat(self.starts[texts] - starts, counts) + np.arange(counts.sum())
+        return NumberedWords(*(each.take(places) for each in self[:4]), starts, counts)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordNumbers:
