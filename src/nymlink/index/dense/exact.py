@@ -115,8 +115,8 @@ def _insert(
 
 
 _ENTRIES: Final = 1 << 16
-QUERIES: Final = 1 << 7
-"""Largest numbers of entries and of queries in a block. Its products are at most 128 × 65,536 int32, 32 MB."""
+QUERIES: Final = 1 << 6
+"""Largest numbers of entries and of queries in a block. Its products are at most 64 × 65,536 int32, 16 MB."""
 
 _PACKED: Final = 1 << 15
 """Number of entries multiplied at a time. Opening so many takes little memory."""

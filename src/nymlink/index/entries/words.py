@@ -320,6 +320,7 @@ class WordNumbers:
         return cls(*(map_array(directory, f"word_{name}") for name in _FILES))
 
 
+@remember(_REMEMBERED)
 def _mark(word: str) -> int:
     """Return the number of a numeral or single letter; 0 for other words.
 

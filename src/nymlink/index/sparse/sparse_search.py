@@ -151,8 +151,10 @@ class SparseSearch:
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
         vectors = self._vectors(tuple(queries))
-        # Look up each feature once for all queries. Ascending order is faster.
-        distinct, features = np.unique(vectors.places, return_inverse=True)
+        # Look up each feature once for all queries. Ascending order is faster; that of a single query ascends.
+        distinct, features = vectors.places, np.arange(len(vectors.places))
+        if len(queries) > 1:
+            distinct, features = np.unique(vectors.places, return_inverse=True)
         hashes = self.weights.hashes[distinct]
         searched = []
         for start, end in pairwise(vectors.starts.tolist()):
@@ -310,6 +312,8 @@ def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float3
 
 def _map_blocks(function: Callable[[slice], T], count: int) -> list[T]:
     """Apply a function to blocks of ``count`` queries, on all cores."""
+    if count <= _BLOCK[0]:
+        return [function(slice(0, count))] if count else []
     cores = compute_threads()
     size = min(max(-(-count // (2 * cores)), _BLOCK[0]), _BLOCK[1])
     blocks = [slice(start, start + size) for start in range(0, count, size)]
