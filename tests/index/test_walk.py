@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import HybridSearch
 from nymlink.index.hits import NONE
-from nymlink.index.walk import match
+from nymlink.index.walk import equal_names, likeliest_name, match
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.fixed import FixedSearch
 from tests.index.small import vocabulary
@@ -123,3 +124,31 @@ def test_no_queries_and_no_sense() -> None:
     assert walked(built, {}, 3) == []
     with pytest.raises(ValueError, match="at least 1"):
         walked(built, {"q": {}}, 0)
+
+
+WRITINGS = (
+    "breast cancer",
+    "Breast cancer",
+    "BREAST CANCER",
+    "breast-cancer",
+    "Breast (cancer)",
+    "cancer, breast",
+    "gout",
+)
+
+
+@given(
+    names=st.lists(st.sampled_from(WRITINGS), min_size=1, max_size=5, unique=True),
+    surface=st.none() | st.sampled_from(WRITINGS),
+    query=st.sampled_from(["breast cancer", "cancer breast"]),
+)
+def test_the_likeliest_name_is_the_first_of_the_equal_ones(
+    names: list[str], surface: str | None, query: str
+) -> None:
+    built = vocabulary({"A:1": [(name, "exact") for name in names]})
+    known = Entries.of(built, any_order=True)
+    row = known.find(query)
+    if row is None or (surface is not None and normalise(surface) != query):
+        return
+    found = likeliest_name(built, known.names_of(row).tolist(), query, surface)
+    assert found == equal_names(built, known, query, surface)[0].name

@@ -92,3 +92,12 @@ def test_forms_of_a_word_count_for_less_than_the_word() -> None:
 
 def test_no_pairs() -> None:
     assert {len(values) for values in overlap(["one name"], []).values()} == {0}
+
+
+@given(names=st.lists(NAME, min_size=1, max_size=6), questions=st.lists(QUESTION, min_size=1, max_size=4))
+def test_other_questions_change_no_bit(names: list[str], questions: list[str]) -> None:
+    pairs = [(question, row) for question in questions for row in range(len(names))]
+    found = overlap(names, pairs)
+    for at, pair in enumerate(pairs):
+        alone = overlap(names, [pair])
+        assert [values[at].tobytes() for values in found.values()] == [own[0].tobytes() for own in alone.values()]
