@@ -197,7 +197,14 @@ class NumberedWords(NamedTuple):
         counts = self.counts[texts]
         starts = np.cumsum(counts) - counts
         places = np.repeat(self.starts[texts] - starts, counts) + np.arange(counts.sum())
-        return NumberedWords(*(each.take(places) for each in self[:4]), starts, counts)
+        return NumberedWords(
+            self.words.take(places),
+            self.stems.take(places),
+            self.marks.take(places),
+            self.weights.take(places),
+            starts,
+            counts,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
