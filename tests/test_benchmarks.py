@@ -59,6 +59,7 @@ def index(source: Path, tmp_path: Path, script: Script) -> str:
     return str(tmp_path / "index")
 
 
+@pytest.mark.large
 def test_sparse_search_is_compared(
     source: Path, index: str, queries: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Script
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -108,10 +109,7 @@ def test_every_help_and_every_name_of_the_front_door() -> None:
 def test_commands_that_need_more_say_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("id\tname\nX:1\theart attack\nX:1\tMI\n", encoding="utf-8")
     (tmp_path / "t.obo").write_text("[Term]\nid: X:1\nname: heart attack\n", encoding="utf-8")
-    script = (
-        "from nymlink.cli import main\nimport os\nos.chdir(sys.argv.pop(1))\nsys.argv[0] = 'nymlink'\nmain()\n"
-    )
-    for words in (
+    commands = (
         ["train", "sap", "--vocab", "t.tsv", "-o", "encoder", "--base", "nymlink-mini"],
         ["serve", "--port", "0"],
         ["link", "heart attack", "--format", "xlsx", "-o", "l.xlsx"],
@@ -119,11 +117,24 @@ def test_commands_that_need_more_say_what_to_install(tmp_path: Path) -> None:
         ["plot", "space", "t.tsv", "--encoder", "nymlink-mini", "-o", "s.png"],
         ["vocab", "build", "t.obo", "-o", "strict", "--strict"],
         ["link", "heart attack"],
-    ):
-        done = run_plain(script, str(tmp_path), *words)
-        assert done.returncode == 2, (words, done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
-        assert "pip install 'nymlink[" in done.stderr, (words, done.stderr)
+    )
+    # In one process: each command says so before it loads what it needs.
+    script = (
+        "import contextlib, io, json, os\nfrom nymlink.cli import main\nos.chdir(sys.argv[1])\n"
+        "for words in json.loads(sys.argv[2]):\n"
+        "    sys.argv, said = ['nymlink', *words], io.StringIO()\n"
+        "    try:\n"
+        "        with contextlib.redirect_stderr(said):\n"
+        "            main()\n"
+        "    except SystemExit as end:\n"
+        "        print(json.dumps([end.code, said.getvalue()]))\n"
+    )
+    done = run_plain(script, str(tmp_path), json.dumps(commands))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, len(answers)) == (0, len(commands)), done.stderr
+    for words, (code, said) in zip(commands, answers, strict=True):
+        assert (code, "pip install 'nymlink[" in said) == (2, True), (words, said)
+        assert "Traceback" not in said
 
 
 def test_linking_and_rankers_need_no_extra(tmp_path: Path) -> None:

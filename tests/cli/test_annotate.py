@@ -264,6 +264,11 @@ def test_a_wrong_file_of_settings_is_said(run: Run, index: Path, tmp_path: Path,
 FORMATS = tuple(name for name in LINK_FORMATS.names() if name not in ("usagi", "source-to-concept-map"))
 """Those that need no table of the user."""
 
+KINDS = ("brat", "fhir-r5", "jsonl", "parquet", "pubtator", "xlsx")
+"""One of each kind: a folder, one object, lines, columns, blocks of lines, an archive."""
+
+LARGE = [pytest.mark.large]
+
 
 def contents(path: Path) -> object:
     """Read what a run wrote: the bytes of a file, those of each in a folder, the rows of a workbook."""
@@ -275,7 +280,7 @@ def contents(path: Path) -> object:
 
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in KINDS else LARGE) for name in FORMATS])
 def test_a_killed_run_is_resumed(
     run: Run, index: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,7 +114,8 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     return whole
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+# All formats together are tried hundreds of times.
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_makes_it_fall_over(
     name: str, sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -128,7 +129,7 @@ def test_no_damage_makes_it_fall_over(
 
 def test_it_may_end_anywhere(name: str, sample: Sample, tmp_path: Path) -> None:
     data = sample.text.encode()
-    for length in range(0, len(data), 1 + len(data) // 30):
+    for length in range(0, len(data), 1 + len(data) // 15):
         read(name, sample.write(tmp_path, data[:length]))
 
 

@@ -136,7 +136,8 @@ def test_gsc(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split", "documents", "mentions", "concepts"), [("dev", 878, 71062, 12610), ("test", 879, 70405, 12419)]
+    ("split", "documents", "mentions", "concepts"),
+    [("dev", 878, 71062, 12610), pytest.param("test", 879, 70405, 12419, marks=pytest.mark.large)],
 )
 def test_medmentions(data: Path, split: str, documents: int, mentions: int, concepts: int) -> None:
     corpus, problems = read(data / f"corpora/medmentions/medmentions_full_{split}.mention_cui.tsv.gz")

@@ -32,6 +32,7 @@ def test_every_task_is_read_and_none_of_development_is_of_a_test_split(
     assert all("test" in name for name in tasks.bars(test=True, enriched="e", metathesaurus="m"))
 
 
+@pytest.mark.large
 def test_a_row_is_measured_once_and_shown(tmp_path: Path, script: Callable[[str], Any]) -> None:
     bars, folder = script("linking.bars"), tmp_path / "work"
     model, task = str(tiny.folder(tmp_path / "model")), "NCBI dev, bare"

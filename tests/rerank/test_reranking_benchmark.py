@@ -30,6 +30,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.large
 def test_re_rankers_are_trained_measured_and_shown(place: Path, script: Callable[[str], Any]) -> None:
     steps, report = script("reranking.reranking_steps"), script("reranking.reranking_report")
     index, corpus, whole = str(place / "index"), str(place / "first.txt"), str(place / "corpus.txt.gz")

@@ -59,8 +59,7 @@ def parquet(path: Path, table: Sequence[Sequence[Any]]) -> None:
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("column", ["mention", "2"])
-@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+@pytest.mark.parametrize(("column", "delimiter"), [("mention", ","), ("2", "\t"), ("mention", ";")])
 @pytest.mark.parametrize(
     ("encoding", "end"),
     [

@@ -378,6 +378,7 @@ def test_the_maps_of_states_and_pieces_are_the_least_squares() -> None:
     np.testing.assert_allclose(model(torch.from_numpy(known), ids).detach().numpy(), targets, atol=0.1)
 
 
+@pytest.mark.large
 @pytest.mark.usefixtures("pairs")
 def test_stages_of_the_paper_are_asked_for_the_queries_of_xl_bel(
     recipe: Recipe, monkeypatch: pytest.MonkeyPatch

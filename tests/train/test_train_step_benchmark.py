@@ -10,6 +10,7 @@ from tests.encode import tiny
 from tests.train.small import crowd, vocabulary
 
 
+@pytest.mark.large
 def test_a_training_step_is_measured(tmp_path: Path, script: Callable[[str], Any]) -> None:
     pytest.importorskip("pytorch_metric_learning")
     benchmark, base = script("training.train_step"), str(tiny.folder(tmp_path / "base"))

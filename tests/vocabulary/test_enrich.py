@@ -378,6 +378,7 @@ def test_what_is_borrowed_is_what_the_naive_twin_says(target: Vocabulary, meta: 
     ]
 
 
+@pytest.mark.large
 def test_medic_borrows_from_mondo(data: Path) -> None:
     medic = read_vocabulary(data / "corpora/ncbi_disease/biosyn_form/ncbi-disease_train_dictionary.txt.gz")
     mondo = read_vocabulary(data / "vocabularies/mondo.tsv.gz")

@@ -247,6 +247,7 @@ def test_the_fingerprint_is_of_the_adapters_too(
     assert len({Encoder.load(each).fingerprint for each in (folder, saved, tmp_path / "other")}) == 3
 
 
+@pytest.mark.large
 def test_adapters_are_exported(adapted: TorchModel, folder: Path, tmp_path: Path) -> None:
     export(folder, tmp_path / "onnx")
     exported = Encoder.load(tmp_path / "onnx")

@@ -306,7 +306,9 @@ def _nodes(path: Path) -> list[dict[str, Any]]:
     return [node for graph in json.loads(gzip.decompress(path.read_bytes()))["graphs"] for node in graph["nodes"]]
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.large) if REAL[name][0] > 5000 else name for name in REAL]
+)
 def test_real_files_hold_what_their_nodes_say(data: Path, name: str) -> None:
     path = data / f"native/{name}.json.gz"
     tables, nodes = _real(path), _nodes(path)

@@ -191,7 +191,14 @@ def test_medic_2012(data: Path) -> None:
     assert "260350" in expected
 
 
-@pytest.mark.parametrize(("name", "name_count"), [("train", 71_924), ("dev", 72_887), ("test", 73_024)])
+@pytest.mark.parametrize(
+    ("name", "name_count"),
+    [
+        ("train", 71_924),
+        pytest.param("dev", 72_887, marks=pytest.mark.large),
+        pytest.param("test", 73_024, marks=pytest.mark.large),
+    ],
+)
 def test_the_prepared_dictionaries_of_ncbi(data: Path, name: str, name_count: int) -> None:
     path = data / f"corpora/ncbi_disease/biosyn_form/ncbi-disease_{name}_dictionary.txt.gz"
     tables = _real(path)
@@ -201,7 +208,14 @@ def test_the_prepared_dictionaries_of_ncbi(data: Path, name: str, name_count: in
     assert len(set(tables.names["text"].to_pylist())) == name_count
 
 
-@pytest.mark.parametrize(("name", "agreeing"), [("train", 11_707), ("dev", 11_700), ("test", 11_697)])
+@pytest.mark.parametrize(
+    ("name", "agreeing"),
+    [
+        ("train", 11_707),
+        pytest.param("dev", 11_700, marks=pytest.mark.large),
+        pytest.param("test", 11_697, marks=pytest.mark.large),
+    ],
+)
 def test_a_dictionary_calls_most_concepts_as_medic_does(data: Path, name: str, agreeing: int) -> None:
     folder = data / "corpora/ncbi_disease"
     medic, dictionary = (

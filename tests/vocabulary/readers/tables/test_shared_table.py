@@ -147,6 +147,7 @@ def test_a_header_alone_is_an_error(tmp_path: Path) -> None:
         read(tmp_path, "")
 
 
+@pytest.mark.large
 def test_all_real_tables_are_read_without_a_problem(data: Path) -> None:
     paths = sorted((data / "vocabularies").glob("*.tsv.gz"))
     rows = names = 0
