@@ -40,16 +40,23 @@ def trees() -> list[tuple[str, ast.AST]]:
     ]
 
 
-def imported() -> dict[str, str]:
-    """Every module from outside that the package imports, and a file that does."""
-    found = {}
+@cache
+def imports() -> dict[str, set[str]]:
+    """Each file of the package, and the modules that it imports, wherever in it."""
+    found: dict[str, set[str]] = {}
     for path, tree in trees():
+        names = found.setdefault(path, set())
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
-                found.update({alias.name.partition(".")[0]: path for alias in node.names})
+                names.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found[node.module.partition(".")[0]] = path
+                names.add(node.module)
     return found
+
+
+def imported() -> dict[str, str]:
+    """Every module from outside that the package imports, and a file that does."""
+    return {name.partition(".")[0]: path for path, names in imports().items() for name in names}
 
 
 @pytest.mark.skipif(not PROJECT.exists(), reason="no pyproject.toml beside the package")

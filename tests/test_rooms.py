@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
+
+from tests.test_dependencies import imports
 
 SOURCE = Path(__file__).parents[1] / "src" / "nymlink"
 
@@ -47,14 +48,13 @@ ROOMS_OF_ONE = {".", "spacy", "train"}
 
 def imported(room: str) -> set[str]:
     """The rooms that a room imports from, wherever in its files."""
-    found = set()
-    for path in (SOURCE / room).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module]
-            found |= {name.split(".")[1] for name in names if name.startswith("nymlink.")}
-    return found - {room}
+    return {
+        name.split(".")[1]
+        for path, names in imports().items()
+        if path.startswith(f"{room}/")
+        for name in names
+        if name.startswith("nymlink.")
+    } - {room}
 
 
 def test_every_room_is_on_the_map() -> None:

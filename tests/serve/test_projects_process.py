@@ -18,7 +18,7 @@ from nymlink.project.project import Project
 from nymlink.project.terms import TermFilter, list_terms
 from tests.serve.running import Server
 
-TERMS = 150
+TERMS = 70
 
 
 def ask(server: Server, path: str, body: bytes | dict[str, Any] | None = None) -> Any:
@@ -48,13 +48,13 @@ def test_a_killed_server_loses_nothing_that_was_decided(index: Path, tmp_path: P
     reviewers = [threading.Thread(target=review, args=(name,)) for name in ("Ann", "Bob")]
     for each in reviewers:
         each.start()
-    while len(answered) < 40:
+    while len(answered) < 20:
         time.sleep(0.01)
     server.process.send_signal(signal.SIGKILL)
     server.process.wait()
     for each in reviewers:
         each.join()
-    assert 40 <= len(answered) < 2 * TERMS
+    assert 20 <= len(answered) < 2 * TERMS
     server = Server.of(index, "--projects", str(tmp_path))
     try:
         listed = ask(server, f"/projects/a/terms?limit={TERMS}")["terms"]

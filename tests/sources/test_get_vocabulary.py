@@ -133,17 +133,17 @@ def test_files_alone_can_be_had(site: Site, options: FetchOptions) -> None:
     [
         ("doid-es", "doid/doid-es-translated.tsv.gz"),
         ("hpo-translations", "hpo/hp-es.babelon.tsv.gz"),
-        ("gard", "gard/gard.obo.gz"),
+        pytest.param("gard", "gard/gard.obo.gz", marks=pytest.mark.large),
         ("nando", "nando/nando.ttl.gz"),
         ("symp", "symp/symp.obo.gz"),
         ("maxo", "maxo/maxo-base.obo.gz"),
         ("uberon", "uberon/musculoskeletal.obo.gz"),
         ("cl", "cl/general_cell_types_upper_slim.obo.gz"),
-        ("bto", "bto/bto.obo.gz"),
+        pytest.param("bto", "bto/bto.obo.gz", marks=pytest.mark.large),
         ("pato", "pato/pato.obo.gz"),
         ("cvx", "cvx/cvx.obo"),
         ("mondo-mappings", "mondo/mondo_exactmatch_doid.sssom.tsv.gz"),
-        ("biomappings", "biomappings/positive.sssom.tsv.gz"),
+        pytest.param("biomappings", "biomappings/positive.sssom.tsv.gz", marks=pytest.mark.large),
     ],
 )
 def test_real_files_are_what_the_table_says(

@@ -124,6 +124,7 @@ def test_weights_that_are_kept_have_their_own_sparse_weight(place: Path, corpus:
     assert (result["steps"], result["weights_of_step"], result["sparse_weight"]) == (EPOCHS * IN_EPOCH, 0, 0.0)
 
 
+@pytest.mark.large
 def test_killed_at_any_time_it_goes_on_to_the_same_bits(
     place: Path, corpus: Path, finished: Path, tmp_path: Path
 ) -> None:

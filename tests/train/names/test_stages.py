@@ -92,6 +92,7 @@ def test_a_finished_recipe_is_left_as_it_is_and_its_record_repeats_it(words: Pat
     assert read_stages(finished) == recipe(words, finished, SAP, TRANSLATION)
 
 
+@pytest.mark.large
 def test_killed_at_any_time_it_goes_on_to_the_same_bits(words: Path, tmp_path: Path) -> None:
     # Steps enough to be killed between, on a fast machine, too.
     stages = (SAP.replace("max_steps = 3", "max_steps = 8"), TRANSLATION.replace("epochs = 1", "epochs = 5"))

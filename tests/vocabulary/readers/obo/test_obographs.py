@@ -379,6 +379,7 @@ def test_the_same_ontology_in_obo_and_json_is_the_same(data: Path, name: str) ->
     assert as_obo.licence == as_json.licence
 
 
+@pytest.mark.large
 def test_old_imports_are_concepts_with_their_own_namespace(data: Path) -> None:
     tables = _real(data / "native/doid/doid-2018-07-05.json.gz")
     prefixes = [id_.partition(":")[0] for id_ in tables.concepts["id"].to_pylist()]
@@ -387,6 +388,7 @@ def test_old_imports_are_concepts_with_their_own_namespace(data: Path) -> None:
     assert concepts(tables)["SYMP:0000462"]["semantic_types"] == ["symptoms"]
 
 
+@pytest.mark.large
 def test_orphanet(data: Path) -> None:
     tables = _real(data / "native/ordo/ordo-2_6-2018-07-12.json.gz")
     anaemia = concepts(tables)["Orphanet:124"]

@@ -69,9 +69,9 @@ def test_a_quoted_header_is_recognised(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "concepts", "names"),
     [
-        ("biomappings/positive.sssom.tsv.gz", 22_061, 22_081),
+        pytest.param("biomappings/positive.sssom.tsv.gz", 22_061, 22_081, marks=pytest.mark.large),
         ("mondo/mondo_exactmatch_doid.sssom.tsv.gz", 23_809, 23_729),
-        ("mondo/mondo_exactmatch_umls.sssom.tsv.gz", 43_320, 21_660),
+        pytest.param("mondo/mondo_exactmatch_umls.sssom.tsv.gz", 43_320, 21_660, marks=pytest.mark.large),
         ("pharmgkb/pharmgkb.disease.sssom.tsv.gz", 10_321, 0),
         ("vo/vo-rxnorm.sssom.tsv.gz", 4_120, 2_060),
     ],
