@@ -21,7 +21,6 @@ from nymlink.index.index import Index
 from nymlink.linking.calibration import (
     DEPTH,
     Calibration,
-    Domains,
     Features,
     confidence_features,
     is_across,
@@ -29,6 +28,7 @@ from nymlink.linking.calibration import (
 )
 from nymlink.linking.candidates import candidates_of, certain_matches, find_identified, find_verbatim
 from nymlink.linking.cells import DENIED
+from nymlink.linking.domains import Domains
 from nymlink.linking.doubts import GUESSED, ForeignLanguages, contradicts, doubts_about
 from nymlink.linking.ids import Ids
 from nymlink.linking.link import Candidate, Context, Link
