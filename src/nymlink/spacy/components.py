@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -86,7 +87,42 @@ def linked_entity(
     return ent
 
 
-class EntityLinker:
+class _Component(ABC, Generic[Loaded]):
+    """Component of a pipeline that loads an index at the first document, in each process by itself.
+
+    Args:
+        index: folder of an index; ``None`` for the embedded default.
+        load: makes what the component works with, from the folder of the index.
+    """
+
+    def __init__(self, index: str | None, load: Callable[[str | None], Loaded]) -> None:
+        where = None if index is None else str(Path(index).absolute())
+        self._loaded = PerProcess(partial(load, where))
+        register_extension()
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Set the entities of a document."""
+        [doc] = self.pipe([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """Set the entities of documents, batch by batch.
+
+        Raises:
+            StoreError: the index is missing, damaged, or of another format version.
+            InputError, UnknownNameError: the settings do not suit the index.
+        """
+        documents = iter(stream)
+        while batch := list(islice(documents, batch_size)):
+            self._set_entities(batch)
+            yield from batch
+
+    @abstractmethod
+    def _set_entities(self, docs: Sequence[Doc]) -> None:
+        """Set the entities of some documents."""
+
+
+class EntityLinker(_Component[Linker]):
     """Links the entities of documents: sets ``ent.kb_id_`` and ``ent._.nymlink``.
 
     ``kb_id_`` is the id of the concept. For a composite entity, it joins the ids of the parts by ``|``. A NIL
@@ -112,32 +148,19 @@ class EntityLinker:
         target_precision: float | None,
         language: str | None,
     ) -> None:
-        where = None if index is None else str(Path(index).absolute())
         settings = {"top_k": top_k, "target_precision": target_precision, "language": language}
-        self._linker = PerProcess(partial(_load_linker, where, encoder, settings))
-        register_extension()
+        super().__init__(index, partial(_load_linker, encoder=encoder, settings=settings))
 
-    def __call__(self, doc: Doc) -> Doc:
-        """Link the entities of a document."""
-        [doc] = self.pipe([doc])
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """Link the entities of documents, batch by batch.
-
-        Raises:
-            StoreError: the index is missing, damaged, or of another format version.
-            InputError: the settings do not suit the index.
-        """
-        documents = iter(stream)
-        while batch := list(islice(documents, batch_size)):
-            linker = self._linker.get()
-            for doc, links in zip(batch, linker.link_documents(map(_document, batch)), strict=True):
-                _set_links(doc, links)
-                yield doc
+    def _set_entities(self, docs: Sequence[Doc]) -> None:
+        for doc, links in zip(docs, self._loaded.get().link_documents(map(_document, docs)), strict=True):
+            linked = [
+                linked_entity(doc, ent.start, ent.end, ent.label_, link, kb_id=ent.kb_id_, id_=ent.id_)
+                for ent, link in zip(doc.ents, links, strict=True)
+            ]
+            doc.set_ents(linked, default="unmodified")
 
 
-def _load_linker(index: str | None, encoder: str | None, settings: dict[str, Any]) -> Linker:
+def _load_linker(index: str | None, *, encoder: str | None, settings: dict[str, Any]) -> Linker:
     if index is None:
         return Linker(default_index(), **settings)
     return Linker.load(index, encoder=encoder, **settings)
@@ -147,14 +170,6 @@ def _document(doc: Doc) -> Document:
     # spaCy's offsets count code points, too.
     mentions = (Mention(ent.text, ent.start_char, ent.end_char, ent.label_) for ent in doc.ents)
     return Document("", doc.text, tuple(mentions))
-
-
-def _set_links(doc: Doc, links: list[Link]) -> None:
-    linked = [
-        linked_entity(doc, ent.start, ent.end, ent.label_, link, kb_id=ent.kb_id_, id_=ent.id_)
-        for ent, link in zip(doc.ents, links, strict=True)
-    ]
-    doc.set_ents(linked, default="unmodified")
 
 
 @Language.factory(
@@ -178,7 +193,7 @@ def make_entity_linker(
     )
 
 
-class EntityMatcher:
+class EntityMatcher(_Component[Annotator]):
     """Finds the names of an index in documents and links them: adds to ``doc.ents``.
 
     Each entity has ``kb_id_``, the id of its concept, and ``_.nymlink``, a dictionary of plain values
@@ -196,31 +211,14 @@ class EntityMatcher:
     """
 
     def __init__(self, *, index: str | None, encoder: str | None, label: str, settings: AnnotatorSettings) -> None:
-        where = None if index is None else str(Path(index).absolute())
         self._label = label
-        self._annotator = PerProcess(partial(_load_annotator, where, encoder, settings))
-        register_extension()
+        super().__init__(index, partial(_load_annotator, encoder=encoder, settings=settings))
 
-    def __call__(self, doc: Doc) -> Doc:
-        """Find entities in a document."""
-        [doc] = self.pipe([doc])
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """Find entities in documents, batch by batch.
-
-        Raises:
-            StoreError: the index is missing, damaged, or of another format version.
-            InputError, UnknownNameError: the settings do not suit the index.
-        """
-        documents = iter(stream)
-        while batch := list(islice(documents, batch_size)):
-            # spaCy's offsets count code points, too.
-            texts = (Document("", doc.text) for doc in batch)
-            annotated = self._annotator.get().annotate_documents(texts)
-            for doc, (_, links) in zip(batch, annotated, strict=True):
-                self._add_entities(doc, links)
-                yield doc
+    def _set_entities(self, docs: Sequence[Doc]) -> None:
+        # spaCy's offsets count code points, too.
+        texts = (Document("", doc.text) for doc in docs)
+        for doc, (_, links) in zip(docs, self._loaded.get().annotate_documents(texts), strict=True):
+            self._add_entities(doc, links)
 
     def _add_entities(self, doc: Doc, links: list[Link]) -> None:
         taken = {token.i for ent in doc.ents for token in ent}
