@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from xxhash import xxh3_128_hexdigest
 
@@ -20,8 +20,7 @@ from nymlink.project.project import Project, now, store_property
 from nymlink.project.stated_decisions import sssom_decisions, sssom_proposals, usagi_decisions
 from nymlink.project.table_columns import Roles, find_roles
 from nymlink.tables.cells import NO_TEXT, cell_language, cell_type, mention_fault
-from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
-from nymlink.tables.sheet import Sheet, read_sheet
+from nymlink.tables.sheet import Reading, Sheet, read_sheet
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.restriction import EVERYTHING, Restriction
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -34,16 +33,12 @@ def add_table(
     raw: bytes,
     name: str,
     *,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    sheet: str = "",
-    header_row: int | None = None,
     columns: Mapping[str, str] | None = None,
     by: str = "",
     composites: Composites = "given",
     restriction: Restriction = EVERYTHING,
     vocabulary: Vocabulary | None = None,
-    claim: ClaimMemory = nothing_to_claim,
+    **reading: Unpack[Reading],
 ) -> dict[str, Any]:
     """Add a table. Earlier decisions on its terms, or on other forms of them, count for them, too.
 
@@ -51,10 +46,6 @@ def add_table(
         project: project opened for writing.
         raw: the bytes of the file.
         name: its name.
-        encoding: of a text; ``None`` to find it.
-        delimiter: as of :func:`~nymlink.tables.sheet.read_sheet`.
-        sheet: as of :func:`~nymlink.tables.sheet.read_sheet`.
-        header_row: as of :func:`~nymlink.tables.sheet.read_sheet`.
         columns: which column holds what (``mention``, ``code``, ``frequency``, ``language``, ``type``), by header
             or number, where it is not to be guessed.
         by: who adds it.
@@ -62,7 +53,7 @@ def add_table(
         restriction: what the terms of the project that wait, and later ones, are linked to; empty to leave it as
             it is.
         vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
-        claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
+        reading: see :func:`~nymlink.tables.sheet.read_sheet`.
 
     Returns:
         Number of the ``file``; numbers of its ``rows``, distinct ``terms``, ``new_terms`` and terms ``decided``
@@ -77,16 +68,7 @@ def add_table(
     problems = Problems()
     if restriction and vocabulary is not None:
         restriction.names(vocabulary)
-    read = read_sheet(
-        raw,
-        name,
-        problems,
-        encoding=encoding,
-        delimiter=delimiter,
-        sheet=sheet,
-        header_row=header_row,
-        claim=claim,
-    )
+    read = read_sheet(raw, name, problems, **reading)
     roles, _ = find_roles(read, columns or {})
     with project.writing() as connection:
         last = connection.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()[0]

@@ -7,14 +7,13 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.tables.cells import mention_fault
 from nymlink.tables.columns import SPELLINGS, column_place, normalise_header
-from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
-from nymlink.tables.sheet import Sheet, read_sheet
+from nymlink.tables.sheet import Reading, Sheet, read_sheet
 
 _LOOKED_AT: Final = 500
 """Rows checked for guessing columns."""
@@ -154,39 +153,22 @@ def preview_table(
     raw: bytes,
     name: str,
     *,
-    encoding: str | None = None,
-    delimiter: str | None = None,
     columns: Mapping[str, str] | None = None,
-    sheet: str = "",
-    header_row: int | None = None,
-    claim: ClaimMemory = nothing_to_claim,
+    **reading: Unpack[Reading],
 ) -> dict[str, Any]:
     """Read a table, and describe it as JSON values.
 
     Args:
         raw: the bytes of the file.
         name: its name.
-        encoding: of a text; ``None`` to find it.
-        delimiter: as of :func:`~nymlink.tables.sheet.read_sheet`.
-        columns: which column holds what, where it is not to be guessed.
-        sheet: as of :func:`~nymlink.tables.sheet.read_sheet`.
-        header_row: as of :func:`~nymlink.tables.sheet.read_sheet`.
-        claim: as of :func:`~nymlink.tables.sheet.read_sheet`.
+        columns: the column of each role, if it is not to be guessed.
+        reading: see :func:`~nymlink.tables.sheet.read_sheet`.
 
     Raises:
         InputError: it is no table, or has no such column.
     """
     problems = Problems()
-    read = read_sheet(
-        raw,
-        name,
-        problems,
-        encoding=encoding,
-        delimiter=delimiter,
-        sheet=sheet,
-        header_row=header_row,
-        claim=claim,
-    )
+    read = read_sheet(raw, name, problems, **reading)
     roles, guessed = find_roles(read, columns or {})
     for number, cells in read.rows:
         if number not in read.ragged and (fault := mention_fault(cells[roles.mention])) is not None:

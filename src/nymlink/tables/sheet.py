@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
@@ -81,6 +81,16 @@ class Sheet:
     sheets: tuple[str, ...] = ()
     title: str = ""
     types: Mapping[int, Mapping[int, tuple[Any, str | None]]] = field(default_factory=dict)
+
+
+class Reading(TypedDict, total=False):
+    """How :func:`read_sheet` reads a file. What is left out is detected."""
+
+    encoding: str | None
+    delimiter: str | None
+    sheet: str
+    header_row: int | None
+    claim: ClaimMemory
 
 
 def read_sheet(
