@@ -3,127 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.core.store.arrays import Bools, Ints
 from nymlink.corpus.documents import Mention
 from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
 from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.linking.calibration import Calibration
-from nymlink.linking.pipeline import Evidence, Pipeline
+from nymlink.linking.pipeline import Pipeline
 from nymlink.linking.queries import MentionQuery
 from nymlink.project.learned import PROPERTY, Learned, digest_of_learned
 from nymlink.project.lessons import Lesson, Overlay, lessons
 from nymlink.project.project import Project, now, store_property
 from nymlink.project.summary import last_entry
 from nymlink.rank.features import NAMES
-from nymlink.rank.ranker import RankedMatches, Ranker, rank
+from nymlink.rank.ranker import Ranker
 from nymlink.rank.retrieval import ConceptTable
 from nymlink.text.normalise import normalise
+from nymlink.train.ranking.asked import Asked, AskedMention
 from nymlink.train.ranking.fit_ranker import RankerAdaptation, adapt_ranker
-from nymlink.train.ranking.labelled import LabelledQuestions
 
 FOLDS: Final = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AskedAgain:
-    """Q decided terms, with the candidates that they would have if nobody had decided on them.
+def ask_again(lessons: Sequence[Lesson], index: Index, extended: Index) -> Asked | None:
+    """Search for decided terms as if nobody had decided on them; ``None`` if there are no usable terms.
 
-    Attributes:
-        pipeline: pipeline over the index with the names of all other terms.
-        mentions: the terms.
-        asked: their queries.
-        answers: rows of the correct concepts of each term; empty for a term that means no concept.
-        matches: K candidates of each term.
-        labelled: features of the candidates, and whether each is correct.
-        folds: int64 (Q): fold of each term in cross-validation; equal terms are in the same fold.
+    Args:
+        lessons: lessons that a reviewer looked at.
+        index: the index without the decided terms.
+        extended: the index with the decided terms; each term is searched without its own name.
     """
-
-    pipeline: Pipeline
-    mentions: Sequence[Mention]
-    asked: Sequence[MentionQuery]
-    answers: Sequence[frozenset[int]]
-    matches: Matches
-    labelled: LabelledQuestions
-    folds: Ints
-
-    @classmethod
-    def of(cls, lessons: Sequence[Lesson], index: Index, extended: Index) -> AskedAgain | None:
-        """Search for decided terms without their own names; ``None`` if there are no usable terms.
-
-        Args:
-            lessons: lessons that a reviewer looked at.
-            index: the index without the decided terms.
-            extended: the index with the decided terms.
-        """
-        parts_of = Pipeline(index).queries_of([lesson.mention for lesson in lessons])
-        kept: list[tuple[Mention, MentionQuery, frozenset[int]]] = []
-        without: list[tuple[int, ...]] = []
-        for lesson, parts in zip(lessons, parts_of, strict=True):
-            rows = frozenset(
-                row for target in lesson.targets if (row := extended.vocabulary.row(target.concept_id)) is not None
-            )
-            text = normalise(lesson.mention.text)
-            own = extended.entries.find(text) if index.entries.find(text) is None else None
-            # If the vocabulary has a name with these words in another order, the term's own name cannot be left
-            # out.
-            mixed = own is not None and index.entries.find(extended.entries.text(own)) is not None
-            if len(parts) == 1 and parts[0].text and bool(rows) == bool(lesson.targets) and not mixed:
-                kept.append((lesson.mention, parts[0], rows))
-                without.append(() if own is None else (own,))
-        if not kept:
-            return None
-        mentions, asked, answers = zip(*kept, strict=True)
-        questions = [query.question for query in asked]
-        pipeline = Pipeline(extended)
-        retrieved, described = zip(*pipeline.ranking.describe(questions, without=without), strict=True)
-        found, features = Matches.concatenated([each.matches for each in retrieved]), np.concatenate(described)
-        _count_without(
-            features,
-            found,
-            pipeline.ranking.table,
-            [frozenset().union(*map(extended.concepts_of, own)) for own in without],
+    parts_of = Pipeline(index).queries_of([lesson.mention for lesson in lessons])
+    kept: list[tuple[Mention, MentionQuery, frozenset[int]]] = []
+    without: list[tuple[int, ...]] = []
+    for lesson, parts in zip(lessons, parts_of, strict=True):
+        rows = frozenset(
+            row for target in lesson.targets if (row := extended.vocabulary.row(target.concept_id)) is not None
         )
-        right = [
-            [row in answer for row in rows] for rows, answer in zip(found.concepts.tolist(), answers, strict=True)
-        ]
-        labelled = LabelledQuestions(features, np.array(right, bool), np.ones(len(kept)))
-        _, groups = np.unique(np.array([normalise(mention.text) for mention in mentions]), return_inverse=True)
-        folds = np.random.default_rng(0).permutation(len(groups))[groups] % FOLDS
-        return cls(pipeline, mentions, asked, answers, found, labelled, folds)
-
-    def __len__(self) -> int:
-        return len(self.asked)
-
-    def evidence(self, scores: Scores | None) -> Evidence:
-        """Describe the first concepts for a calibration.
-
-        Args:
-            scores: float32 (Q, K): scores of a ranker; ``None`` for the order of the index.
-        """
-        ranked = (
-            RankedMatches(self.matches, None)
-            if scores is None
-            else rank(self.matches, self.labelled.described, scores)
-        )
-        return self.pipeline.evidence(ranked, self.asked, self.mentions)
-
-    def right(self, firsts: Sequence[int]) -> Bools:
-        """Return whether the first concept of each term is correct: bool (Q)."""
-        return np.array([first in answer for first, answer in zip(firsts, self.answers, strict=True)], bool)
-
-    @property
-    def without_guess(self) -> Bools:
-        """For each term, whether it was linked without a guess: bool (Q)."""
-        return np.array([query.fallback is None for query in self.asked], bool)
+        text = normalise(lesson.mention.text)
+        own = extended.entries.find(text) if index.entries.find(text) is None else None
+        # If the vocabulary has a name with these words in another order, the term's own name cannot be left out.
+        mixed = own is not None and index.entries.find(extended.entries.text(own)) is not None
+        if len(parts) == 1 and parts[0].text and bool(rows) == bool(lesson.targets) and not mixed:
+            kept.append((lesson.mention, parts[0], rows))
+            without.append(() if own is None else (own,))
+    if not kept:
+        return None
+    # Equal terms are in the same fold.
+    _, groups = np.unique(np.array([normalise(mention.text) for mention, *_ in kept]), return_inverse=True)
+    folds = np.random.default_rng(0).permutation(len(groups))[groups] % FOLDS
+    mentions = [AskedMention(*each, int(fold)) for each, fold in zip(kept, folds, strict=True)]
+    pipeline = Pipeline(extended)
+    questions = [each.query.question for each in mentions]
+    retrieved, described = zip(*pipeline.ranking.describe(questions, without=without), strict=True)
+    found, features = Matches.concatenated([each.matches for each in retrieved]), np.concatenate(described)
+    owners = [frozenset().union(*map(extended.concepts_of, own)) for own in without]
+    _count_without(features, found, pipeline.ranking.table, owners)
+    return Asked.of(mentions, [(pipeline, np.arange(len(mentions)))], [(found, features)])
 
 
 def _count_without(
@@ -211,22 +154,21 @@ def learn_from(taught: Sequence[Lesson], index: Index) -> Learned:
     }
     order: RankerAdaptation | None = None
     refit: CalibrationRefit | None = None
-    again = AskedAgain.of(looked_at, index, overlay.extend(index)) if len(looked_at) >= _FEWEST else None
+    again = ask_again(looked_at, index, overlay.extend(index)) if len(looked_at) >= _FEWEST else None
     if again is not None and len(again) >= _FEWEST:
         ranker = Ranker.of(index)
         if ranker is not None:
             order = adapt_ranker(ranker, again.labelled, again.folds)
             report["ranker"] = _proof(order.before, order.after, taken=order.trees is not None)
         if index.calibration is not None:
-            known = again.without_guess
-            evidence = again.evidence(None if order is None else order.scores)
+            known = (again if order is None else again.scored(order.scores)).labelled_mentions()
             refit = refit_calibration(
                 Calibration.of(index),
-                evidence.features[known],
-                again.right(evidence.firsts)[known],
-                evidence.factors[known],
-                again.folds[known],
-                fitted_to=f"{int(known.sum()):,} decisions of the project",
+                known.features,
+                known.right,
+                known.factors,
+                known.groups,
+                fitted_to=f"{len(known.mentions):,} decisions of the project",
             )
             report["confidence"] = _proof(refit.before, refit.after, taken=refit.calibration is not None)
     report["seconds"] = round(perf_counter() - started, 2)

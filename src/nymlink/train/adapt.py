@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, language_of
 from nymlink.core.store.arrays import Ints
 from nymlink.core.terminal import track
-from nymlink.corpus.documents import Corpus, Mention
-from nymlink.evaluation.calibration_data import LabelledMentions
+from nymlink.corpus.documents import Corpus
 from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration, with_unanswerable
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.evaluation.significance import is_gain
@@ -28,11 +26,11 @@ from nymlink.index.walk import Matches
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.pipeline import Pipeline
 from nymlink.linking.queries import MentionQuery
-from nymlink.rank.ranker import RankedMatches, Ranker
+from nymlink.rank.ranker import Ranker
 from nymlink.rank.uses import Uses
 from nymlink.text.normalise import normalise
+from nymlink.train.ranking.asked import Asked, AskedMention
 from nymlink.train.ranking.fit_ranker import RankerAdaptation, adapt_ranker
-from nymlink.train.ranking.labelled import LabelledQuestions
 from nymlink.vocabulary.concepts import Name, Source
 from nymlink.vocabulary.tables import TableBuilder, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -47,24 +45,6 @@ _FEWEST_DOCUMENTS: Final = 2 * FOLDS
 
 _SHOWN: Final = 5
 """The second accuracy counts a right concept among this number of candidates."""
-
-
-class Annotated(NamedTuple):
-    """An annotated mention, or a part of one.
-
-    Attributes:
-        mention: the mention.
-        query: its query.
-        answer: rows of the right concepts.
-        corpus: name of its corpus.
-        fold: its fold in cross-validation.
-    """
-
-    mention: Mention
-    query: MentionQuery
-    answer: frozenset[int]
-    corpus: str
-    fold: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +154,8 @@ def adapt(
             f"{len(annotated):,} mentions with a gold id of the index are too few: it takes {_FEWEST} to adapt it"
         )
     source = Source("adapted", "annotated mentions", ", ".join(corpus.name for corpus in corpora))
-    plain = _Asked.without_names(index, annotated)
-    named = _Asked.with_names(index, annotated, source, progress=progress)
+    plain = _without_names(index, annotated)
+    named = _with_names(index, annotated, source, progress=progress)
     # A table may have each mention once: then names show no gain here, but they are what people decided.
     asked, learns_names = plain, not is_gain(plain.right(1) - named.right(1))
     steps = [_step("names", plain, named, learns_names)]
@@ -225,7 +205,7 @@ def adapt(
 
 def _annotated(
     index: Index, corpora: Sequence[Corpus], types: Collection[str] | None, language: str | None
-) -> list[Annotated]:
+) -> list[AskedMention]:
     """List the mentions with a gold id of the index, each with its fold."""
     resolver, pipeline = GoldResolver(index.vocabulary), Pipeline(index, language=language, composites="gold")
     found, groups = [], []
@@ -243,10 +223,13 @@ def _annotated(
         groups = [part.text for _, part, *_ in found]
     _, numbers = np.unique(np.array(groups, object), return_inverse=True)
     folds = np.random.default_rng(0).permutation(int(numbers.max(initial=0)) + 1)[numbers] % FOLDS
-    return [Annotated(*each, int(fold)) for each, fold in zip(found, folds, strict=True)]
+    return [
+        AskedMention(mention, query, answer, int(fold), corpus)
+        for (mention, query, answer, corpus), fold in zip(found, folds, strict=True)
+    ]
 
 
-def _uses(index: Index, annotated: Sequence[Annotated]) -> Uses:
+def _uses(index: Index, annotated: Sequence[AskedMention]) -> Uses:
     """Count the concepts of each text. Mentions of several concepts are left out."""
     times: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for each in annotated:
@@ -256,7 +239,7 @@ def _uses(index: Index, annotated: Sequence[Annotated]) -> Uses:
     return Uses(times)
 
 
-def _names(vocabulary: Vocabulary, annotated: Sequence[Annotated], uses: Uses, source: Source) -> list[Name]:
+def _names(vocabulary: Vocabulary, annotated: Sequence[AskedMention], uses: Uses, source: Source) -> list[Name]:
     """Make names of the texts that mostly mean one concept, unless the concept has the name."""
     written = {each.query.text: each.mention for each in reversed(annotated)}
     names = []
@@ -278,107 +261,32 @@ def _tables(names: Sequence[Name]) -> Tables:
     return builder.build()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """The answers of an index to Q mentions, each asked without the names that its own fold would add.
+def _without_names(index: Index, annotated: Sequence[AskedMention]) -> Asked:
+    """Link mentions with the index as it is."""
+    return _ask(annotated, [(Pipeline(index), np.arange(len(annotated)))])
 
-    Attributes:
-        annotated: the mentions.
-        folds: int64 (Q).
-        parts: for each pipeline, the numbers of the mentions that it was asked for.
-        matches: K candidates of each mention.
-        labelled: their features, and whether each is right.
-        scores: float32 (Q, K): scores of a ranker; ``None`` for the order of the index.
-    """
 
-    annotated: Sequence[Annotated]
-    folds: Ints
-    parts: Sequence[tuple[Pipeline, Ints]]
-    matches: Matches
-    labelled: LabelledQuestions
-    scores: Scores | None
-
-    @classmethod
-    def without_names(cls, index: Index, annotated: Sequence[Annotated]) -> _Asked:
-        return cls._of(annotated, [(Pipeline(index), np.arange(len(annotated)))])
-
-    @classmethod
-    def with_names(cls, index: Index, annotated: Sequence[Annotated], source: Source, *, progress: bool) -> _Asked:
-        folds = np.array([each.fold for each in annotated])
-        parts = []
-        for fold in track(range(FOLDS), "trying names") if progress else range(FOLDS):
-            others = [each for each in annotated if each.fold != fold]
-            uses = _uses(index, others)
-            names = _names(index.vocabulary, others, uses, source)
-            extended = index.with_names(source, _tables(names)) if names else index
-            parts.append(
-                (Pipeline(extended.with_uses(uses.replacing(index.uses).to_dict())), np.flatnonzero(folds == fold))
-            )
-        return cls._of(annotated, parts)
-
-    @classmethod
-    def _of(cls, annotated: Sequence[Annotated], parts: Sequence[tuple[Pipeline, Ints]]) -> _Asked:
-        order = np.concatenate([own for _, own in parts])
-        found = [_describe(pipeline, [annotated[place].query for place in own]) for pipeline, own in parts]
-        back = np.argsort(order)
-        matches = Matches.concatenated([each for each, _ in found]).take(back)
-        described = np.concatenate([each for _, each in found])[back]
-        right = [
-            [row in each.answer for row in rows]
-            for rows, each in zip(matches.concepts.tolist(), annotated, strict=True)
-        ]
-        times = Counter(each.query.question for each in annotated)
-        weights = np.array([times[each.query.question] ** -0.5 for each in annotated])
-        labelled = LabelledQuestions(described, np.array(right, bool), weights / weights.mean())
-        ranker = parts[0][0].ranking.ranker
-        folds = np.array([each.fold for each in annotated])
-        return cls(
-            annotated, folds, parts, matches, labelled, None if ranker is None else ranker.scores(described)
+def _with_names(index: Index, annotated: Sequence[AskedMention], source: Source, *, progress: bool) -> Asked:
+    """Link the mentions of each fold with the names that those of the other folds add."""
+    folds = np.array([each.fold for each in annotated])
+    parts = []
+    for fold in track(range(FOLDS), "trying names") if progress else range(FOLDS):
+        others = [each for each in annotated if each.fold != fold]
+        uses = _uses(index, others)
+        names = _names(index.vocabulary, others, uses, source)
+        extended = index.with_names(source, _tables(names)) if names else index
+        parts.append(
+            (Pipeline(extended.with_uses(uses.replacing(index.uses).to_dict())), np.flatnonzero(folds == fold))
         )
+    return _ask(annotated, parts)
 
-    def scored(self, scores: Scores) -> _Asked:
-        return replace(self, scores=scores)
 
-    def ranked(self, pipeline: Pipeline, own: Ints) -> RankedMatches:
-        questions = [self.annotated[place].query.question for place in own]
-        matches = self.matches.take(own)
-        if self.scores is None:
-            return RankedMatches(pipeline.ranking.used_first(questions, matches), None)
-        return pipeline.ranking.ranked(questions, matches, self.labelled.described[own], self.scores[own])
-
-    def labelled_mentions(self) -> LabelledMentions:
-        """Describe the first concepts for a calibration. Mentions whose correction is a guess are left out."""
-        found = []
-        for pipeline, own in self.parts:
-            mentions = [self.annotated[place].mention for place in own]
-            queries = [self.annotated[place].query for place in own]
-            found.append(pipeline.evidence(self.ranked(pipeline, own), queries, mentions))
-        # No feature measures the reliability of a guess.
-        known = np.flatnonzero([each.query.fallback is None for each in self.annotated])
-        back = np.argsort(np.concatenate([own for _, own in self.parts]))[known]
-        kept = [self.annotated[place] for place in known.tolist()]
-        return LabelledMentions(
-            mentions=[each.mention for each in kept],
-            asked=[each.query for each in kept],
-            gold=[each.answer for each in kept],
-            features=np.concatenate([each.features for each in found])[back],
-            factors=np.concatenate([each.factors for each in found])[back],
-            across=np.concatenate([each.across for each in found])[back],
-            right=self.right(1).astype(bool)[known],
-            starts=np.arange(len(kept)),
-            groups=self.folds[known],
-        )
-
-    def right(self, depth: int) -> npt.NDArray[np.float64]:
-        """For each mention, whether one of the first concepts is right: float64 (Q), 0 or 1."""
-        found = np.zeros(len(self.annotated))
-        for pipeline, own in self.parts:
-            rows = self.ranked(pipeline, own).matches.concepts[:, :depth].tolist()
-            found[own] = [
-                any(row in self.annotated[place].answer for row in first)
-                for place, first in zip(own, rows, strict=True)
-            ]
-        return found
+def _ask(annotated: Sequence[AskedMention], parts: Sequence[tuple[Pipeline, Ints]]) -> Asked:
+    """Link mentions. Equal questions together weigh as much as the square root of their number."""
+    times = Counter(each.query.question for each in annotated)
+    weights = np.array([times[each.query.question] ** -0.5 for each in annotated])
+    found = [_describe(pipeline, [annotated[place].query for place in own]) for pipeline, own in parts]
+    return Asked.of(annotated, parts, found, weights / weights.mean())
 
 
 def _describe(pipeline: Pipeline, queries: Sequence[MentionQuery]) -> tuple[Matches, Scores]:
@@ -390,6 +298,6 @@ def _describe(pipeline: Pipeline, queries: Sequence[MentionQuery]) -> tuple[Matc
     return matches.take(chosen), np.concatenate(described)[chosen]
 
 
-def _step(name: str, before: _Asked, after: _Asked, taken: bool) -> Step:
+def _step(name: str, before: Asked, after: Asked, taken: bool) -> Step:
     first, five = ((float(before.right(k).mean()), float(after.right(k).mean())) for k in (1, _SHOWN))
     return Step(name, first, five, taken)

@@ -61,15 +61,28 @@ class LabelledQuestions:
         for retrieved, own in Ranking(index).describe(questions, without=without):
             described.append(own)
             concepts.append(retrieved.matches.concepts)
-        right = [
-            [row in answer for row in rows]
-            for rows, answer in zip(np.concatenate(concepts).tolist(), answers, strict=True)
-        ]
-        return cls(
-            np.concatenate(described),
-            np.array(right, bool).reshape(-1, CANDIDATES),
-            np.full(len(questions), weight),
+        return cls.labelled(
+            np.concatenate(described), np.concatenate(concepts), answers, np.full(len(questions), weight)
         )
+
+    @classmethod
+    def labelled(
+        cls,
+        described: Scores,
+        concepts: npt.NDArray[np.int32],
+        answers: Sequence[frozenset[int]],
+        weights: npt.NDArray[np.float64],
+    ) -> LabelledQuestions:
+        """Label described candidates.
+
+        Args:
+            described: float32 (Q, K, F): features of the candidates.
+            concepts: int32 (Q, K): rows of the candidates.
+            answers: rows of the right concepts of each question.
+            weights: float64 (Q).
+        """
+        right = [[row in answer for row in rows] for rows, answer in zip(concepts.tolist(), answers, strict=True)]
+        return cls(described, np.array(right, bool).reshape(concepts.shape), weights)
 
     @classmethod
     def joined(cls, parts: Sequence[LabelledQuestions]) -> LabelledQuestions:
