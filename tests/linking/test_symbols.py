@@ -231,3 +231,31 @@ def test_symbols_as_they_are_written_are_not(mention: str) -> None:
     confidence = doubtful().link(mention).confidence
     assert confidence is not None
     assert confidence > 0.9
+
+
+SUBSTANCES = vocabulary(
+    {
+        "S:1": ["Sodium"],
+        "S:2": ["Nitric Oxide"],
+        "S:3": ["Calcium", "calcium ion"],
+        "S:4": ["CA2 region"],
+        "S:5": ["icatibant"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("mention", "concept"), [("Na", "S:1"), ("Na+", "S:1"), ("Ca(2+)", "S:3"), ("Ca²⁺", "S:3"), ("Hoe-140", "S:5")]
+)
+def test_symbols_of_chemicals_are_read(mention: str, concept: str) -> None:
+    link = Linker(Index.build(SUBSTANCES, encoder=None)).link(mention)
+    assert link.best is not None
+    assert link.best.concept_id == concept
+
+
+def test_no_is_an_answer_in_a_table_and_a_substance_in_a_text() -> None:
+    linker = Linker(Index.build(SUBSTANCES, encoder=None))
+    assert linker.link("NO").nothing == "no answer"
+    [link] = linker.link(Document("1", "NO relaxes vessels.", (Mention("NO", 0, 2),)))
+    assert link.best is not None
+    assert link.best.concept_id == "S:2"

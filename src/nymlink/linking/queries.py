@@ -11,6 +11,7 @@ from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.words import Words
 from nymlink.linking.cells import DENIED, split_mention
 from nymlink.rank.retrieval import Question
+from nymlink.text.chemical_symbols import names_of_symbol
 from nymlink.text.contradictions import contradiction
 from nymlink.text.drugs import Drug, english_names, read_drugs
 from nymlink.text.drugs import readings as drug_readings
@@ -190,6 +191,8 @@ def queries(
         document = replace(document, mentions=mentions)
     expanded = expand_document(document, language=language, composites=composites, as_published=as_published)
 
+    in_text = bool(document.text)
+
     def name_among(texts: Iterable[str]) -> str | None:
         return next((text for text in texts if entries.find(text) is not None), None)
 
@@ -208,7 +211,8 @@ def queries(
                 if found[0] is None:
                     return query._replace(text="", prepared="", nothing=_OUTSIDE)
                 return query._replace(text=normalise(found[1]), concept=found[0])
-            if (nothing := says_nothing(surface)) is not None and not is_preferred(text):
+            nothing = says_nothing(surface)
+            if nothing is not None and not is_preferred(text) and not (in_text and names_of_symbol(surface)):
                 return query._replace(text="", prepared="", nothing=nothing)
             drugs = read_drugs(surface)
             if len(drugs) == 1 and drugs[0].is_dosed:
@@ -227,6 +231,8 @@ def queries(
         ]
         if meant and not as_published:
             return query._replace(text=meant[0], prepared=meant[0], acronym=False)
+        if not as_published and (name := name_among(names_of_symbol(surface))) is not None:
+            return query._replace(text=name, prepared=name, acronym=False)
         table = rules.spelling() if spelling is None else spelling
         # Most vocabularies spell Greek letters out.
         corrected = text if mention.prepared else correct(text if as_published else spell_greek(text), table)
