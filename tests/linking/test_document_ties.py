@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from math import log, sqrt
 
 import pytest
 
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
+from nymlink.linking import ties
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -81,6 +84,40 @@ def test_another_mention_settles_it() -> None:
 def test_what_speaks_for_none_or_for_several_settles_nothing(text: str) -> None:
     link = link_last(text, "AKT")
     assert (link.candidates[0].concept_id, link.settled, link.tied) == ("F:1", False, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "concept_id"),
+    [
+        ("Estrogen raises ER.", "ER", "G:3"),
+        ("ER stress: its reticulum swells.", "ER", "C:1"),
+    ],
+)
+def test_words_of_other_names_settle_it(text: str, mention: str, concept_id: str) -> None:
+    link = link_last(text, mention)
+    assert (link.candidates[0].concept_id, link.settled) == (concept_id, True)
+
+
+def test_words_of_two_concepts_settle_nothing() -> None:
+    assert not link_last("Estrogen and the reticulum raise ER.", "ER").settled
+
+
+def test_words_do_not_put_a_synonym_before_a_preferred_name() -> None:
+    assert not link_last("AKT is a protein: the alpha form.", "AKT").settled
+
+
+def test_shared_words_are_weighed_like_one_by_one() -> None:
+    index = built_linker().index
+    text, names = "A kinase B of protein and alpha", ["protein kinase B alpha", "Akt kinases", "RAC"]
+    occurrences = [word for text in index.entries.texts.to_pylist() for word in text.split(" ")]
+    best = 0.0
+    for name in names:
+        words = {word for word in normalise(name).split(" ") if word != "akt"}
+        if len(name.split(" ")) > 1:
+            shared = [word for word in words if len(word) > 1 and word in normalise(text).split(" ")]
+            rarities = [log((len(index.entries) + 1) / max(occurrences.count(word), 1)) for word in shared]
+            best = max(best, sum(rarities) / sqrt(1 + len(words)))
+    assert ties._shared(ties._Text(text), names, "akt", index) == pytest.approx(best, rel=1e-5)
 
 
 def test_ordinary_words_are_no_names_in_capitals() -> None:

@@ -132,16 +132,21 @@ class TiedNames(NamedTuple):
     Attributes:
         places: places, among the first :data:`DEPTH`, of the concepts that tie for the best score by a name that
             equals the query; empty if no name equals the query.
-        of_kind: number of these concepts whose matching name is of the same kind as that of the first.
+        same_kind: those of these places whose matching name is of the same kind as that of the first.
     """
 
     places: tuple[int, ...]
-    of_kind: int
+    same_kind: tuple[int, ...]
 
     @property
     def concepts(self) -> int:
         """Number of tied concepts."""
         return len(self.places)
+
+    @property
+    def of_kind(self) -> int:
+        """Number of tied concepts whose matching name is of the same kind as that of the first."""
+        return len(self.same_kind)
 
 
 def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
@@ -153,11 +158,11 @@ def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
         places_of[place].append(own)
     found = []
     for place, places in enumerate(places_of):
-        of_kind = len(places)
-        if of_kind > 1:
+        same_kind = places
+        if len(places) > 1:
             kinds = [index.vocabulary.name(int(name)).kind for name in matches.names[place, places]]
-            of_kind = kinds.count(kinds[0])
-        found.append(TiedNames(tuple(places), of_kind))
+            same_kind = [own for own, kind in zip(places, kinds, strict=True) if kind == kinds[0]]
+        found.append(TiedNames(tuple(places), tuple(same_kind)))
     return found
 
 

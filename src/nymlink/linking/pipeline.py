@@ -265,7 +265,8 @@ class Found:
             return TiedMention("", {})
         place = self._place[parts[0].question]
         concepts = self._ranked.matches.concepts[place].tolist()
-        return TiedMention(parts[0].text, {at: concepts[at] for at in self._tied[place].places})
+        tied = self._tied[place]
+        return TiedMention(parts[0].text, {at: concepts[at] for at in tied.places}, tied.same_kind)
 
     def _link(
         self, parts: Sequence[MentionQuery], mention: Mention, document_id: str | None, first: int | None
