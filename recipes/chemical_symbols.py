@@ -112,7 +112,7 @@ def usual_names(symbol: str, group: list[Substance]) -> list[str]:
 
     All are names of concepts that have the symbol, because others of the meaning may be a little wider.
     """
-    own = frozenset().union(*(each.names for each in group if symbol in each.symbols))
+    own = frozenset[str]().union(*(each.names for each in group if symbol in each.symbols))
     preferred = Counter(each.preferred for each in group)
     counts = Counter(name for each in group for name in each.names)
     ordered = sorted(own, key=lambda name: (-preferred[name], -counts[name], len(name), name))
