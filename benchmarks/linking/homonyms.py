@@ -111,7 +111,9 @@ def main() -> None:
         encoder=Path(arguments.encoder).name,
         seed="0",
     )
-    report.save(arguments.json, {"about": about, "homonyms": rows})
+    shown = [{key: value for key, value in row.items() if not key.startswith("settled")} for row in rows]
+    settled = [{key: row[key] for key in row if key == "corpus" or key.startswith("settled")} for row in rows]
+    report.save(arguments.json, {"about": about, "homonyms": shown, "settled": settled})
 
 
 if __name__ == "__main__":
