@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
@@ -38,7 +38,6 @@ class Vocabulary:
         columns: concepts, names and look-up arrays, in Arrow columns.
         sources: the sources.
         settings: reading options of the sources.
-        name: a function that returns the name at a name row.
 
     Example:
         >>> from nymlink import read_vocabulary
@@ -67,8 +66,7 @@ class Vocabulary:
             for column in (_only_chunk(columns.names[field]),)
         }
         self._kind_ranks = np.array([KINDS.index(kind) for kind in self._labels["kind"][1]])
-        # A link needs the same name several times.
-        self.name = lru_cache(_REMEMBERED)(self._name)
+        self._remembered: dict[int, Name] = {}
 
     @classmethod
     def of(
@@ -188,10 +186,16 @@ class Vocabulary:
             return None
         return int(start + self._kind_ranks[self._labels["kind"][0][start:end]].argmin())
 
-    def _name(self, row: int) -> Name:
+    def name(self, row: int) -> Name:
         """Return the name at a name row."""
+        # A link needs the same name several times.
+        if (known := self._remembered.get(row)) is not None:
+            return known
+        if len(self._remembered) >= _REMEMBERED:
+            self._remembered.clear()
         labels = {field: known[codes[row]] for field, (codes, known) in self._labels.items()}
-        return Name(text=self._text_at(row), concept_id=self._id_at(self._owners[row]), **labels)
+        name = Name(text=self._text_at(row), concept_id=self._id_at(self._owners[row]), **labels)
+        return self._remembered.setdefault(row, name)
 
     def names(
         self, concept_id: str, *, lang: str | None = None, kinds: Collection[str] | None = None
