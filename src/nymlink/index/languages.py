@@ -25,7 +25,7 @@ from nymlink.text.spelling import is_slip, may_be_misspelt
 if TYPE_CHECKING:
     from nymlink.index.index import Index
 
-_LESS: Final = 0.2
+_LESS: Final = 0.4
 """Deduction from the score of a name in a language that half of the concepts, or fewer, have names in. Chosen with
 nymlink-xl-mini on names of HPO in five languages, see docs/evidence/xl_mini.md."""
 
