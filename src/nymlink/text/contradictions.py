@@ -74,7 +74,7 @@ class OppositeWords(NamedTuple):
         amounts: prefix → meaning among the words for amounts.
         plain: kind without sides → its words.
         phrases: phrase → its replacement.
-        longest: number of letters of the longest prefix or suffix.
+        longest: number of letters of the longest beginning, prefix or suffix.
     """
 
     words: dict[str, set[Meaning]]
@@ -121,7 +121,7 @@ def opposites(language: str | None) -> OppositeWords:
                 prefixes[member].add((str(number), side))
                 if kind == "amount prefix":
                     amounts[member] = (_AMOUNT, side)
-    longest = max(map(len, [*prefixes, *suffixes]), default=0)
+    longest = max(map(len, [*beginnings, *prefixes, *suffixes]), default=0)
     return OppositeWords(
         words, beginnings, prefixes, suffixes, frozenset(without), amounts, plain, phrases, longest
     )
@@ -132,7 +132,9 @@ def meanings(word: str, language: str | None) -> frozenset[Meaning]:
     """Look up the groups and sides of a word."""
     table = opposites(language)
     found = set(table.words.get(word, ()))
-    found.update(chain(*(table.beginnings.get(word[:size], ()) for size in range(1, len(word) + 1))))
+    found.update(
+        chain(*(table.beginnings.get(word[:size], ()) for size in range(1, min(len(word), table.longest) + 1)))
+    )
     for size in range(1, min(len(word) - _STEM, table.longest) + 1):
         start, stem = word[:size], word[size:]
         found.update((f"{group}:{stem}", side) for group, side in table.prefixes.get(start, ()))
