@@ -149,7 +149,7 @@ def joinable(
     Returns:
         The students. Their vectors have D and :data:`SHARED` numbers.
     """
-    mapped, states = six.transformer, copy.deepcopy(six)
+    learned, states = six.transformer, copy.deepcopy(six)
     # The states themselves: no map and no vectors of pieces.
     states.transformer.pieces = None
     with torch.no_grad():
@@ -164,9 +164,9 @@ def joinable(
     for model, weight, bias, pieces, vector_size in (
         (
             six,
-            np.vstack([shared.T @ mapped.mapped.weight.detach().numpy(), further.T]),
-            np.concatenate([shared.T @ mapped.mapped.bias.detach().numpy(), -further.T @ mean]),
-            mapped.pieces.weight.detach().numpy() @ shared,
+            np.vstack([shared.T @ learned.mapped.weight.detach().numpy(), further.T]),
+            np.concatenate([shared.T @ learned.mapped.bias.detach().numpy(), -further.T @ mean]),
+            learned.pieces.weight.detach().numpy() @ shared,
             shared.shape[1] + further.shape[1],
         ),
         (one, shared.T, np.zeros(shared.shape[1]), None, shared.shape[1]),
