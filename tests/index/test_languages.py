@@ -38,7 +38,8 @@ def test_the_language_with_most_names_loses_nothing_and_rarer_ones_lose_more():
     deducted = deductions_of({"en": 1.0, "es": 0.95, "ja": 0.5, "it": 0.1, UNKNOWN_LANGUAGE: 0.02, "xx": 0.0})
     assert deducted["en"] == deducted[UNKNOWN_LANGUAGE] == deducted["xx"] == 0
     assert 0 < deducted["es"] < deducted["ja"] == pytest.approx(deducted["it"])
-    assert deducted["ja"] == pytest.approx(0.4)
+    assert deducted["ja"] == pytest.approx(0.2)
+    assert deductions_of({"en": 1.0, "it": 0.1}, 0.4)["it"] == pytest.approx(0.4)
 
 
 def test_languages_with_equally_many_names_lose_nothing():

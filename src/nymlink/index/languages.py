@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import log
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.encode.model.folder import XL_MINI
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import EXACT_MATCH, WEIGHTED, HybridSearch, ScoredHits, look_up
 from nymlink.index.hits import NONE, Rows, Scores, best
@@ -25,9 +27,12 @@ from nymlink.text.spelling import is_slip, may_be_misspelt
 if TYPE_CHECKING:
     from nymlink.index.index import Index
 
-_LESS: Final = 0.4
-"""Deduction from the score of a name in a language that half of the concepts, or fewer, have names in. Chosen with
-nymlink-xl-mini on names of HPO in five languages, see docs/evidence/xl_mini.md."""
+_LESS: Final = 0.2
+"""Deduction from the score of a name in a language that half of the concepts, or fewer, have names in."""
+
+_LESS_OF: Final = {XL_MINI: 0.4}
+"""The same for indexes with an encoder whose vectors lie by language. Both were chosen on names of HPO, see
+docs/evidence/xl_mini.md."""
 
 _ODDS: Final = 30.0
 """Log-odds of being right that a name gains with each unit of its score, in the same measurement.
@@ -122,24 +127,27 @@ def deductions_of_entries(index: Index) -> Scores:
     owners = index.owners[entries.names].astype(np.int64)
     named = np.unique(owners * len(distinct) + code) % len(distinct)
     shares = np.bincount(named, minlength=len(distinct)) / max(len(np.unique(owners)), 1)
-    deducted = deductions_of(dict(zip(distinct, shares.tolist(), strict=True)))
+    encoder = index.settings.get("encoder")
+    less = _LESS if encoder is None else _LESS_OF.get(PurePath(str(encoder["name"])).name, _LESS)
+    deducted = deductions_of(dict(zip(distinct, shares.tolist(), strict=True)), less)
     of_names = np.array([deducted[label] for label in distinct], np.float32)[code]
     deductions = np.full(len(entries), np.inf, np.float32)
     np.minimum.at(deductions, np.repeat(np.arange(len(entries)), np.diff(entries.offsets)), of_names)
     return np.where(np.isinf(deductions), np.float32(0), deductions)
 
 
-def deductions_of(shares: Mapping[str, float]) -> dict[str, float]:
+def deductions_of(shares: Mapping[str, float], less: float = _LESS) -> dict[str, float]:
     """Compute what is deducted from the scores of names in each language.
 
     Nothing is deducted in the language with most names, or if the language of names is unknown.
 
     Args:
         shares: language → share of the concepts that have a name in it, 0 to 1.
+        less: largest deduction.
     """
     known = {language: share for language, share in shares.items() if share > 0 and language != UNKNOWN_LANGUAGE}
     odds = {language: share / max(1 - share, 1e-6) for language, share in known.items()}
-    deducted = {language: min(max(_LESS - log(own) / _ODDS, 0), _LESS) for language, own in odds.items()}
+    deducted = {language: min(max(less - log(own) / _ODDS, 0), less) for language, own in odds.items()}
     least = min(deducted.values(), default=0)
     return {language: deducted.get(language, least) - least for language in shares}
 
