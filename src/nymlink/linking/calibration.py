@@ -224,13 +224,9 @@ def is_across(language: str | None, text: str, name: Name) -> bool:
         return False
     found = detect_language(text) if language is None else language.split("-")[0]
     if found is None:
-        # The script alone may tell: "心肌梗死".
-        return not _has_latin(text) and _has_latin(name.text)
+        # The text has no words of English rules. Short words may be abbreviations, which are of no language.
+        return not text.isascii() or max(map(len, text.split(" "))) >= _STEM
     return found != own
-
-
-def _has_latin(text: str) -> bool:
-    return any(letter.isascii() and letter.isalpha() for letter in text)
 
 
 Confidences = npt.NDArray[np.float64]
