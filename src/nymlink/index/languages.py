@@ -31,7 +31,7 @@ _LESS: Final = 0.2
 """Deduction from the score of a name in a language that half of the concepts, or fewer, have names in."""
 
 _LESS_OF: Final = {XL_MINI: 0.4}
-"""The same for indexes with an encoder whose vectors lie by language. Both were chosen on names of HPO, see
+"""The same for encoders that put names of one language near each other. Both were chosen on names of HPO, see
 docs/evidence/xl_mini.md."""
 
 _ODDS: Final = 30.0
