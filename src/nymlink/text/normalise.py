@@ -12,6 +12,8 @@ from typing import Final
 
 from anyascii import anyascii
 
+from nymlink.core.computing import remember
+
 LATIN: Final = "Latin"
 HAN: Final = "Han"
 """Chinese characters, used in Chinese, Japanese and Korean."""
@@ -157,9 +159,6 @@ def romanise(text: str) -> str:
     return " ".join(letters.split())
 
 
-_LONGEST: Final = 200
-"""Characters of the longest text whose normal form is remembered."""
-
 _SPACES: Final = " " * len(string.punctuation)
 _PUNCTUATION: Final = str.maketrans(string.punctuation, _SPACES)
 # Invisible characters from typesetting and exports, without meaning in any script. The joiners U+200C and U+200D
@@ -176,6 +175,8 @@ _DROPPED: Final = {**_INVISIBLE, **_DIRECTIONS, **_TATWEEL, **_TRADE_MARKS}
 _DOTTED_I: Final = "i\u0307"
 
 
+# A link needs the normal forms of the same few texts many times.
+@remember(1 << 14)
 def normalise(text: str) -> str:
     """Write a text in its normal form.
 
@@ -192,20 +193,12 @@ def normalise(text: str) -> str:
     Returns:
         The normal form. It is empty only for a blank text: text of punctuation alone ("+++") is kept.
     """
-    # A link needs the normal forms of the same few texts many times. Long ones are not kept: clients choose texts.
-    return _remembered_form(text) if len(text) <= _LONGEST else _normal_form(text)
-
-
-def _normal_form(text: str) -> str:
     if text.isascii():
         folded = text.lower()
         return " ".join(folded.translate(_PUNCTUATION).split()) or " ".join(folded.split())
     folded = _fold(text)
     kept = "".join([" " if _is_punctuation(char) else char for char in folded])
     return " ".join(kept.split()) or " ".join(folded.split())
-
-
-_remembered_form = lru_cache(maxsize=1 << 14)(_normal_form)
 
 
 def _fold(text: str) -> str:
