@@ -106,21 +106,20 @@ def test_each_table_says_how_it_was_measured() -> None:
         assert about["command"].split()[0] in {"nymlink", "python"}, table
 
 
-def test_commits_of_the_tables_exist() -> None:
+def test_commits_of_the_tables_are_in_the_history() -> None:
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         pytest.skip("not a clone")
 
-    def output(*arguments: str, text: str | None = None) -> str:
-        return subprocess.run(
-            [git, *arguments], cwd=ROOT, input=text, capture_output=True, encoding="utf-8", check=True
-        ).stdout
+    def output(*arguments: str) -> str:
+        return subprocess.run([git, *arguments], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
 
     if output("rev-parse", "--is-shallow-repository").strip() == "true":
         pytest.skip("a shallow clone has no history")
-    commits = sorted({about["commit"].removesuffix("+") for about in captions().values()})
-    types = output("cat-file", "--batch-check=%(objecttype)", text="\n".join(commits)).splitlines()
-    assert not [commit for commit, kind in zip(commits, types, strict=True) if kind != "commit"]
+    # A commit that a rebase replaced is an object of one clone only, hence the history, not the objects.
+    history = output("rev-list", "HEAD").splitlines()
+    commits = {about["commit"].removesuffix("+") for about in captions().values()}
+    assert not [commit for commit in commits if not any(each.startswith(commit) for each in history)]
 
 
 @pytest.mark.parametrize("table", [FEATURES, evidence.EVIDENCE])
