@@ -200,7 +200,7 @@ class EndedError(BaseException):
     """In place of a kill."""
 
 
-@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("restart", [False, pytest.param(True, marks=pytest.mark.large)])
 def test_a_job_that_ends_before_any_change_of_its_folder_goes_on(
     texts: Path, tmp_path: Path, restart: bool
 ) -> None:

@@ -328,7 +328,7 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
-@pytest.mark.parametrize("name", ["brat", "parquet"])
+@pytest.mark.parametrize("name", ["brat", pytest.param("parquet", marks=pytest.mark.large)])
 def test_no_document_is_lost_or_repeated_by_a_kill(run: Run, index: Path, tmp_path: Path, name: str) -> None:
     texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
     lines = [json.dumps({"id": str(number), "text": f"a renal cyst of {number}"}) + "\n" for number in range(250)]

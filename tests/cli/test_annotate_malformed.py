@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 from tests.contract.test_binary_corpora import SAMPLES as BINARY
 from tests.contract.test_corpus_readers import SAMPLES, make, write
 
-TIMES: Final = 6
+TIMES: Final = 3
 OUTPUTS: Final = ("jsonl", "tsv", "pubtator", "bioc-xml", "bioc-json", "conll", "parquet")
 PIECES: Final = (b"\0", b"\t", b"\n", b'"', b"{", b"]", b"<a>", b"</document>", b"9" * 20, b"-1", b"null", b"|t|")
 CODES: Final = ("utf-8", "utf-16", "utf-16-le", "cp1252")

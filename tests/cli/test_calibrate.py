@@ -102,6 +102,7 @@ def test_what_cannot_be_calibrated(
     assert Index.load(folder / "index").calibration is None
 
 
+@pytest.mark.large
 def test_nothing_is_lost_where_nobody_reads_the_figures(folder: Path, tmp_path: Path) -> None:
     index = shutil.copytree(folder / "index", tmp_path / "index")
     arguments = (index, folder / "dev.tsv", *COLUMNS, "--plot", tmp_path / "picture.svg")

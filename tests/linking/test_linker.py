@@ -273,6 +273,7 @@ for link in Linker(index, top_k=9).link([name[1:] for name in names[:100]]):
 """
 
 
+@pytest.mark.large
 def test_every_process_gives_the_same_index_and_the_same_links(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     outputs = [

@@ -30,6 +30,7 @@ def ask(server: Server, path: str, body: bytes | dict[str, Any] | None = None) -
         return json.load(answer)
 
 
+@pytest.mark.large
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_killed_server_loses_nothing_that_was_decided(index: Path, tmp_path: Path) -> None:
     server = Server.of(index, "--projects", str(tmp_path))

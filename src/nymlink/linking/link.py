@@ -236,7 +236,7 @@ class Link:
         left_out: parts of the mention that are no part of a name and were left out ("human", "V600E").
         tied: number of concepts that have the query as a name and are spelt equally like the mention; at most 10
             are counted.
-        settled: whether other names in the document decided which of the tied concepts is first.
+        settled: whether the document decided which of the tied concepts is first: its other names, or its words.
         nothing: reason why the mention names nothing: "a date", "a number", "no answer"; ``None`` if it may name
             something.
         context: statements of the sentence about a mention that was found in a text, or of a cell about a part
@@ -305,7 +305,7 @@ class Link:
             "an ordinary word" if self.ordinary else "",
             f"{self.foreign}, which neither the names nor the encoder know" if self.foreign is not None else "",
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
-            "settled by other names in the document" if self.settled else "",
+            "settled by the document" if self.settled else "",
             f"in place of {self.former}, which is obsolete or not standard" if self.former is not None else "",
             self.nothing or "",
             str(self.drug or "") or (f"without {', '.join(map(repr, self.left_out))}" if self.left_out else ""),

@@ -46,7 +46,7 @@ def numerals(text: str, *, language: str | None = None) -> Counter[str]:
     for place, word in enumerate(words):
         if len(word) == 1 and (word in elided or (place == 0 and word == "a" and len(words) > 1)):
             continue
-        counts.update(_read(word, language))
+        counts.update(numerals_of_word(word, language))
     return counts
 
 
@@ -67,8 +67,8 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
 
 
 @remember(1 << 15)
-def _read(word: str, language: str | None) -> frozenset[str]:
-    """Find the numerals and single letters of a word."""
+def numerals_of_word(word: str, language: str | None = None) -> frozenset[str]:
+    """Find the numerals and single letters of a word, in the standard form of :func:`numerals`."""
     return frozenset(_values(word, _words(language)))
 
 

@@ -164,6 +164,7 @@ def test_an_emptied_cache_is_noticed(base: Path, tmp_path: Path, encoded: list[s
     assert np.allclose(running.get([0, 1]), first, atol=1e-5)
 
 
+@pytest.mark.large
 def test_what_waits_is_written_when_the_process_ends(base: Path, tmp_path: Path) -> None:
     script = """
 import sys, torch

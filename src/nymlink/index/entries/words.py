@@ -21,7 +21,7 @@ from nymlink.index.entries.sorted_texts import SortedTexts
 from nymlink.index.hits import Rows, Scores
 from nymlink.index.sparse.features import TEXT_BITS, CodePoints
 from nymlink.index.sparse.postings import chunks
-from nymlink.text.numerals import numerals
+from nymlink.text.numerals import numerals_of_word
 from nymlink.text.spelling import is_slip
 
 _AT_ONCE: Final = 1 << 18
@@ -179,7 +179,7 @@ class NumberedWords(NamedTuple):
         words: int32 (n): number of each word, below 0 for unknown words.
         stems: int32 (n): number of the first letters of each word, below 0 for unknown first letters.
         marks: int32 (n): for a numeral or single letter, a number that all its spellings share
-            (:func:`~nymlink.text.numerals.numerals`); 0 for other words.
+            (:func:`~nymlink.text.numerals.numerals_of_word`); 0 for other words.
         weights: float32 (n): rarity of each word among the entries.
         starts: int64 (N): the first word of each text.
         counts: int64 (N): number of words of each text, at least 1.
@@ -327,13 +327,12 @@ class WordNumbers:
         return cls(*(map_array(directory, f"word_{name}") for name in _FILES))
 
 
-@remember(_REMEMBERED)
 def _mark(word: str) -> int:
     """Return the number of a numeral or single letter; 0 for other words.
 
     All spellings ("II", "2") have the same number.
     """
-    values = numerals(word)
+    values = numerals_of_word(word)
     return xxhash.xxh32_intdigest(min(values).encode()) >> 1 | 1 if values else 0
 
 
