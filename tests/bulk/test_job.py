@@ -12,7 +12,9 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -200,11 +202,11 @@ class EndedError(BaseException):
     """In place of a kill."""
 
 
-@pytest.mark.parametrize("restart", [False, pytest.param(True, marks=pytest.mark.large)])
-def test_a_job_that_ends_before_any_change_of_its_folder_goes_on(
-    texts: Path, tmp_path: Path, restart: bool
-) -> None:
-    output, left = tmp_path / "out", [0]
+def end_before_each_change(
+    output: Path, prepare: Callable[[], object], go: Callable[[], object]
+) -> Iterator[None]:
+    """End a job before the first change of its folder, let it go on, and yield; before the second; and so on."""
+    left = [0]
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
         changed = event in ("open", "os.rename", "os.remove", "os.mkdir")
@@ -213,24 +215,37 @@ def test_a_job_that_ends_before_any_change_of_its_folder_goes_on(
             if not left[0]:
                 raise EndedError
 
-    run(texts, tmp_path / "whole", shard_rows=10)
-    run(texts, tmp_path / "other", shard_rows=15)
     sys.addaudithook(watch)
-    ended, number = True, 0
-    while ended:
+    for number in count(1):
         shutil.rmtree(output, ignore_errors=True)
-        if restart:
-            shutil.copytree(tmp_path / "other", output)
-        number += 1
+        prepare()
         left[0] = number
         try:
-            run(texts, output, shard_rows=10, restart=restart)
+            go()
             ended = False
         except EndedError:
-            run(texts, output, shard_rows=10, restart=restart)
+            go()
+            ended = True
         left[0] = 0
-        assert files.content(output) == files.content(tmp_path / "whole")
+        yield
+        if not ended:
+            break
     assert number > 20
+
+
+@pytest.mark.parametrize("restart", [False, pytest.param(True, marks=pytest.mark.large)])
+def test_a_job_that_ends_before_any_change_of_its_folder_goes_on(
+    texts: Path, tmp_path: Path, restart: bool
+) -> None:
+    output = tmp_path / "out"
+    run(texts, tmp_path / "whole", shard_rows=10)
+    run(texts, tmp_path / "other", shard_rows=15)
+    for _ in end_before_each_change(
+        output,
+        lambda: restart and shutil.copytree(tmp_path / "other", output),
+        lambda: run(texts, output, shard_rows=10, restart=restart),
+    ):
+        assert files.content(output) == files.content(tmp_path / "whole")
 
 
 def test_a_job_that_another_process_finished_meanwhile_is_kept(
@@ -335,31 +350,13 @@ def test_a_grown_job_that_ends_before_any_change_of_its_folder_goes_on(tmp_path:
     run(last.parent, tmp_path / "before", shard_rows=5)
     first.write_bytes(files.jsonl(TEXTS[:7]))
     run(last.parent, tmp_path / "whole", shard_rows=5)
-    output, left = tmp_path / "out", [0]
-
-    def watch(event: str, arguments: tuple[object, ...]) -> None:
-        changed = event in ("open", "os.rename", "os.remove", "os.mkdir")
-        if left[0] and changed and re.match(f"{re.escape(str(output))}(?!.*[.]lock$)", str(arguments[0])):
-            left[0] -= 1
-            if not left[0]:
-                raise EndedError
-
-    sys.addaudithook(watch)
-    ended, number = True, 0
-    while ended:
-        shutil.rmtree(output, ignore_errors=True)
-        shutil.copytree(tmp_path / "before", output)
-        number += 1
-        left[0] = number
-        try:
-            run(last.parent, output, shard_rows=5)
-            ended = False
-        except EndedError:
-            left[0] = 0
-            run(last.parent, output, shard_rows=5)
-        left[0] = 0
+    output = tmp_path / "out"
+    for _ in end_before_each_change(
+        output,
+        lambda: shutil.copytree(tmp_path / "before", output),
+        lambda: run(last.parent, output, shard_rows=5),
+    ):
         assert files.content(output) == files.content(tmp_path / "whole")
-    assert number > 20
 
 
 @pytest.mark.parametrize("change", ["a row", "a header", "fewer rows", "no file", "Parquet"])
