@@ -112,7 +112,8 @@ def test_commits_of_the_tables_are_in_the_history() -> None:
         pytest.skip("not a clone")
 
     def output(*arguments: str) -> str:
-        return subprocess.run([git, *arguments], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
+        command = [git, *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
 
     if output("rev-parse", "--is-shallow-repository").strip() == "true":
         pytest.skip("a shallow clone has no history")

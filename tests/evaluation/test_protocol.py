@@ -10,10 +10,13 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Corpus, Document, Mention
-from nymlink.evaluation.evaluation import ACCURACY_AT, RECALL_AT, evaluate
+from nymlink.evaluation.evaluation import ACCURACY_AT, RECALL_AT, evaluate, report
 from nymlink.evaluation.outcomes import DEPTH, Rank
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
+from nymlink.vocabulary.concepts import Source
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(80, seed=3)
@@ -269,3 +272,24 @@ def test_orders_of_words_count_as_one_name_but_as_published() -> None:
     assert (ours.figures["mrr"], published.figures["mrr"]) == (1 / 2, 1 / 3)
     assert ours.figures["concept_mrr"] == published.figures["concept_mrr"] == 1 / 2
     assert (ours.settings["entries"], ours.settings["distinct_names"]) == (2, 4)
+
+
+def test_how_near_the_first_concept_is_in_the_hierarchy() -> None:
+    builder = TableBuilder()
+    for concept_id, name, parents in (
+        ("X:1", "disease", ()),
+        ("X:2", "gout", ("X:1",)),
+        ("X:3", "acute gout", ("X:2",)),
+        ("X:4", "dropsy", ("X:1",)),
+        ("X:5", "very acute gout", ("X:3",)),
+    ):
+        builder.concept(concept_id, parents=parents)
+        builder.name(concept_id, name, lang="en", kind="preferred")
+    index = Index.build(Vocabulary.of((Source("toy", "made"), builder.build())), encoder=None)
+    pairs = (("gout", "X:2"), ("gout", "X:3"), ("gout", "X:4"), ("dropsy", "X:5"), ("gout", "X:9"))
+    mentions = tuple(Mention(text, concept_ids=(gold,)) for text, gold in pairs)
+    evaluation = evaluate(index, Corpus("one", (Document("d", mentions=mentions),)))
+    # Gold, its parent, its sibling, and two that are far.
+    assert [evaluation.figures[name] for name in ("within_1_step", "within_2_steps")] == [2 / 5, 3 / 5]
+    assert "steps from gold in the hierarchy: 1: 40.0 %, 2: 60.0 %" in report(evaluation)
+    assert "within_1_step" not in evaluate(built_index(), one(Mention("x", concept_ids=("M:1",)))).figures

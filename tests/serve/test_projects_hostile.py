@@ -95,7 +95,7 @@ def spoil(source: Path, path: Path, table: str, column: str, value: Any) -> bool
 def test_whatever_stands_in_a_column_the_rest_is_served(
     reviewed: Path, tmp_path: Path, table: str, deep: int, simple: int
 ) -> None:
-    """Each column gets some values, each value some columns: every eighth and sixteenth; or all, and every fifth."""
+    """Each column gets some values, each value some columns: every 8th and 16th; or all, and every 5th."""
     tried = 0
     names = []
     (tmp_path / "projects").mkdir()

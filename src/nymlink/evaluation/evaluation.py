@@ -6,7 +6,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
+from types import MappingProxyType
 from typing import Any, Final
+
+import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Corpus
@@ -28,6 +32,7 @@ from nymlink.text.normalise import normalise
 from nymlink.text.prepare import expand_document, prepare_document
 from nymlink.text.writing import ALIKE, writing_likeness
 from nymlink.vocabulary.concepts import Source
+from nymlink.vocabulary.hierarchy import steps_between
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -74,6 +79,8 @@ def _has_name(vocabulary: Vocabulary, concept_id: str, text: str) -> bool:
 
 ACCURACY_AT: Final = (1, 5, 10, 20)
 RECALL_AT: Final = (1, 2, 4, 8, 16, 32, 64)
+_WITHIN: Final = MappingProxyType({"within_1_step": 1, "within_2_steps": 2})
+"""Figure → largest number of steps in the hierarchy from the first concept to a gold concept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,9 @@ class Evaluation:
             among the first k names. With ``acc@k``, a name is right if one of its concepts is gold (lenient, as in
             published figures). With ``strict_acc@k``, all of them must be gold. ``concept_acc@k`` and ``recall@k``
             say how often a gold concept is among the first k concepts. ``mrr`` and ``concept_mrr`` are the mean
-            reciprocal ranks among names and concepts.
+            reciprocal ranks among names and concepts. ``within_1_step`` says how often the first concept is gold,
+            or a parent or child of a gold concept; ``within_2_steps`` counts grandparents, grandchildren and
+            siblings, too. These two are there only if the vocabulary has a hierarchy.
         intervals: 95 % bootstrap intervals of the accuracies at 1 and 5.
         breakdown: the accuracies of groups of mentions, from easy to difficult ones.
         outcomes: the ranks of each mention.
@@ -259,6 +268,7 @@ def evaluate(
         "mrr": mean_reciprocal_rank(readings["acc"]),
         "concept_mrr": mean_reciprocal_rank(readings["concept_acc"]),
     }
+    figures |= _nearness(index.vocabulary, ranked)
     documents = [query.document_id for query in scored]
     intervals = {
         f"{name}@{k}": bootstrap_interval(ranks < k, documents, seed=seed)
@@ -287,6 +297,25 @@ def evaluate(
         mistakes=mistakes(index.vocabulary, ranked, resolver, corpus),
         settings=settings,
     )
+
+
+def _nearness(vocabulary: Vocabulary, ranked: Sequence[Outcome]) -> dict[str, float]:
+    """Compute how often the first concept is near a gold concept; empty if the vocabulary has no hierarchy."""
+    if not pc.max(pc.list_value_length(vocabulary.columns.concepts["parents"])).as_py():
+        return {}
+    steps = [_steps_away(vocabulary, outcome) for outcome in ranked]
+    return {figure: sum(each <= most for each in steps) / len(steps) for figure, most in _WITHIN.items()}
+
+
+def _steps_away(vocabulary: Vocabulary, outcome: Outcome) -> float:
+    """Count the steps from the first concept to a gold concept, of a composite mention those of its worst part."""
+    if outcome.concept_rank == 0:
+        return 0
+    if None in outcome.predicted:
+        return inf
+    most = max(_WITHIN.values())
+    firsts = [first for first in outcome.predicted if first is not None]
+    return max((steps_between(vocabulary, row, outcome.gold, most=most) for row, _ in firsts), default=inf)
 
 
 def fingerprint(queries: Sequence[GoldQuery]) -> str:
@@ -352,6 +381,8 @@ def report(evaluation: Evaluation, *, examples: int = 10) -> str:
         "",
         f"mean reciprocal rank: {figures['mrr']:.3f} by name, {figures['concept_mrr']:.3f} by concept",
     ]
+    if near := [f"{steps}: {100 * figures[name]:.1f} %" for name, steps in _WITHIN.items() if name in figures]:
+        lines.append(f"first concept at most so many steps from gold in the hierarchy: {', '.join(near)}")
     lines += ["", f"{'by name, lenient, of mentions with':52}{'n':>8}{'@1':>8}{'@5':>8}"]
     for row in evaluation.breakdown:
         share = f"{row.n:8,}{100 * row.acc_1:8.1f}{100 * row.acc_5:8.1f}"

@@ -1,9 +1,10 @@
-"""Find concepts by the relations between them: descendants, replaced concepts, concepts with an xref."""
+"""Find concepts by the relations between them: descendants, near concepts, replaced ones, those with an xref."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -38,6 +39,42 @@ def descendants(vocabulary: Vocabulary, roots: Collection[str]) -> Bools:
         if start is None:
             vocabulary.names(root)  # raises an error that also gives the current id of an old one
     return _reachable(starts.to_numpy(), parent_numbers, children, count=len(ids))[: len(vocabulary)]
+
+
+def steps_between(vocabulary: Vocabulary, concept: int, others: Collection[int], *, most: int) -> float:
+    """Count the steps from a concept to the nearest of others: up to a common ancestor, then down.
+
+    A parent and a child are one step away, a sibling two.
+
+    Args:
+        vocabulary: the vocabulary.
+        concept: row of the concept.
+        others: rows of the others.
+        most: largest number of steps.
+
+    Returns:
+        The number of steps; infinity if all others are farther away.
+    """
+    above = _steps_up(vocabulary, concept, most)
+    steps = [
+        up + above[ancestor]
+        for other in others
+        for ancestor, up in _steps_up(vocabulary, other, most).items()
+        if ancestor in above
+    ]
+    return min((each for each in steps if each <= most), default=inf)
+
+
+def _steps_up(vocabulary: Vocabulary, concept: int, most: int) -> dict[str, int]:
+    """Find the ancestors at most so many steps up: id → steps, with the concept itself at 0."""
+    parents = vocabulary.columns.concepts["parents"]
+    found = {vocabulary.concept_id(concept): 0}
+    rows = [concept]
+    for steps in range(1, most + 1):
+        above = dict.fromkeys(parent for row in rows for parent in parents[row].as_py() if parent not in found)
+        found.update(dict.fromkeys(above, steps))
+        rows = [row for row in map(vocabulary.row, above) if row is not None]
+    return found
 
 
 def find_superseded(columns: Columns, concepts: Bools) -> tuple[Bools, Bools]:
