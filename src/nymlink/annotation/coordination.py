@@ -31,6 +31,11 @@ _GENITIVE: Final = "s"
 """Token of the genitive in "Crohn's and Alzheimer's disease"."""
 
 
+# Attributes of an enumeration take longer than the comparison.
+_BREAK: Final = Kind.BREAK
+_CONJUNCTION: Final = Kind.CONJUNCTION
+
+
 class _Group(NamedTuple):
     """Names found in a coordination, and its span."""
 
@@ -80,13 +85,14 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     clause: list[Token] = []
     joined = False
     for token in tokens:
-        if token.word.kind == Kind.BREAK:
+        kind = token.word.kind
+        if kind == _BREAK:
             if joined:
                 yield clause
             clause, joined = [], False
         else:
             clause.append(token)
-            joined = joined or token.word.kind == Kind.CONJUNCTION
+            joined = joined or kind == _CONJUNCTION
     if joined:
         yield clause
 
@@ -131,10 +137,12 @@ def _groups(
     before = [token for token in first if token.word.kind == Kind.WORD]
     # Read off the beginning or the end of a part, a word that is in no name ends what may be shared.
     before = before[next((place + 1 for place in range(len(before))[::-1] if not before[place].word.form), 0) :]
-    for cut, end in product(range(max(len(before) - _LONGEST, 0), len(before)), range(1, len(tail) + 1)):
+    if any(_says_nothing(words) for words in middle):
+        return
+    cuts = [cut for cut in range(max(len(before) - _LONGEST, 0), len(before)) if not _says_nothing(before[cut:])]
+    ends = [end for end in range(1, min(len(tail), _LONGEST) + 1) if not _says_nothing(tail[:end])]
+    for cut, end in product(cuts, ends):
         conjuncts = [before[cut:], *middle, tail[:end]]
-        if end > _LONGEST or any(_says_nothing(words) for words in conjuncts):
-            continue
         for start in range(max(cut - _SHARED, 0), cut + 1):
             head = before[start:cut]
             complete = conjuncts[1:] if head and len(conjuncts) > 2 else () if head else conjuncts[:-1]

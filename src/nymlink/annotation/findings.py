@@ -82,10 +82,11 @@ def findings_of(text: str, has: Container[str]) -> list[Told]:
     """
     tables = read_tables()
     # Signs of other lengths would move the offsets.
-    words = [word.lower() for word in TOKEN.findall(text.replace("’", "'"))]
+    matches = list(TOKEN.finditer(text.replace("’", "'")))
+    words = [match[0].lower() for match in matches]
     if tables.begins.isdisjoint(words) and tables.firsts.isdisjoint(words):
         return []
-    spans = [match.span() for match in TOKEN.finditer(text)]
+    spans = [match.span() for match in matches]
     found = [*_measured(text, words, spans, tables, has), *_said(text, words, spans, tables, has)]
     kept: dict[tuple[int, int, str], Told] = {}
     for each in sorted(found, key=lambda told: (told.start, -told.end)):

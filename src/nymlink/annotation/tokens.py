@@ -87,6 +87,7 @@ _MARKER: Final = re.compile(r"(?=.*[A-Z0-9].*[A-Z0-9])[A-Za-z0-9]{2,6}")
 """Word before a minus: "HER2- breast cancer", "ER-, PR-"."""
 _MINUS: Final = re.compile(r"[-‐‑‒–−]\s")
 _JOINING: Final = frozenset("/&")
+_CONJUNCTION: Final = Kind.CONJUNCTION
 
 COMMA: Final = Word(Kind.COMMA, ",")
 BREAK: Final = Word(Kind.BREAK, "|")
@@ -122,6 +123,11 @@ def tokens_of(
         if skip is not None and skip[0] <= start:
             continue
         gap = text[end:start]
+        if gap == " " and not left_out and (word := find(match[0])).kind != _CONJUNCTION:
+            # Nearly all words are such, and need no more.
+            tokens.append(Token(start, stop, match[0], word))
+            end = stop
+            continue
         is_minus = _MINUS.fullmatch(gap) is not None and bool(tokens) and _MARKER.fullmatch(tokens[-1].surface)
         if gap == "," and tokens and _LOCANT.fullmatch(tokens[-1].surface):
             gap = ""

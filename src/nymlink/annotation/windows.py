@@ -79,6 +79,8 @@ _WORD: Final = Kind.WORD
 _GLUE: Final = Kind.GLUE
 _PREPOSITION: Final = Kind.PREPOSITION
 _CONJUNCTION: Final = Kind.CONJUNCTION
+_BREAK: Final = Kind.BREAK
+_COMMA: Final = Kind.COMMA
 
 
 def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> list[Hit]:
@@ -157,21 +159,20 @@ def find_punctuated(tokens: Sequence[Token], table: NameTable, chooser: NameChoo
     If a name is alone in its line, its parts around commas may have another order: "Hearing loss, sensorineural".
     """
     places, shift = table.places, table.shift
+    sign_follows = _signs_follow(tokens)
     for first, token in enumerate(tokens):
-        if token.word.kind != _WORD or not token.word.exact or (first and _goes_on(tokens[first - 1].word)):
+        if token.word.kind != _WORD or not sign_follows[first] or (first and _goes_on(tokens[first - 1].word)):
             continue
         digest = count = 0
         commas = signs = 0
         for last in range(first, len(tokens)):
-            word, surface = tokens[last].word, tokens[last].surface
-            if word.kind == Kind.BREAK and (
-                tokens[last].start < tokens[last].end or not _ENDS.isdisjoint(surface)
-            ):
+            word = tokens[last].word
+            if word.kind == _BREAK and _ends_name(tokens[last]):
                 break
             if word.kind == _WORD and (not word.exact or count == LONGEST):
                 break
-            signs += word.kind in (Kind.COMMA, Kind.BREAK) or surface.startswith(",")
-            commas += word.kind == Kind.COMMA
+            signs += word.kind in (_COMMA, _BREAK) or tokens[last].surface.startswith(",")
+            commas += word.kind == _COMMA
             digest += word.exact
             count += word.kind == _WORD
             if word.kind != _WORD or not signs or not places[(digest & MASK) >> shift]:
@@ -184,6 +185,27 @@ def find_punctuated(tokens: Sequence[Token], table: NameTable, chooser: NameChoo
                 choice = turned if turned is not None and turned.level == Level.EXACT else None
             if choice is not None:
                 yield Hit(token.start, tokens[last].end, count, choice)
+
+
+def _signs_follow(tokens: Sequence[Token]) -> list[bool]:
+    """Say for each token whether a sign follows before the name ends. Few do, so that few runs are tried."""
+    found: list[bool] = []
+    follows = False
+    for token in reversed(tokens):
+        kind = token.word.kind
+        if kind == _WORD:
+            follows = follows and token.word.exact != 0
+        elif kind == _BREAK:
+            follows = not _ends_name(token)
+        elif kind in (_COMMA, _CONJUNCTION):
+            follows = follows or kind == _COMMA or token.surface.startswith(",")
+        found.append(follows)
+    return found[::-1]
+
+
+def _ends_name(sign: Token) -> bool:
+    """Whether a break ends a name that is spelt as in the vocabulary."""
+    return sign.start < sign.end or not _ENDS.isdisjoint(sign.surface)
 
 
 def _is_line(tokens: Sequence[Token], first: int, last: int) -> bool:

@@ -204,16 +204,14 @@ class _Sentence:
     def __init__(self, text: str, start: int, end: int, taken: Sequence[tuple[int, int]], cues: _Cues) -> None:
         self._text = text
         self._cues = cues
-        words = [
-            (match.start(), match.end(), match[0].lower().replace("’", "'"))
-            for match in cues.word.finditer(text, start, end)
-        ]
-        self._begins = [begin for begin, _, _ in words]
-        self._ends = [end for _, end, _ in words]
+        matches = list(cues.word.finditer(text, start, end))
+        words = [match[0].lower().replace("’", "'") for match in matches]
+        self._begins = [match.start() for match in matches]
+        self._ends = [match.end() for match in matches]
         self._taken = sorted(taken)
         self._starts_of_taken = [begin for begin, _ in self._taken]
         self._last_taken = list(accumulate((stop for _, stop in self._taken), max))
-        found = [phrase for phrase in _phrases([word for _, _, word in words], cues) if not self._is_taken(phrase)]
+        found = [phrase for phrase in _phrases(words, cues) if not self._is_taken(phrase)]
         self._found = [phrase for phrase in found if phrase.rule.flag != ENDING]
         self._firsts = [phrase.first for phrase in self._found]
         self._longest = max((phrase.last - phrase.first for phrase in self._found), default=0)
@@ -311,7 +309,8 @@ def _phrases(words: Sequence[str], cues: _Cues) -> list[_Found]:
     found = [
         _Found(place, place + len(rule.words), rule)
         for place, word in enumerate(words)
-        for rule in cues.rules.get(word, ())
+        if word in cues.rules
+        for rule in cues.rules[word]
         if tuple(words[place : place + len(rule.words)]) == rule.words
     ]
     kept: list[_Found] = []

@@ -83,6 +83,8 @@ def is_short(text: str) -> bool:
     digit, and has a letter. Without capitals and digits, it is a word of letters ("aku"), or of letters with dots
     ("i.v."), but no function word. If it has two words, the first has a capital or a digit ("type II" does not).
     """
+    if len(text) > _MOST_WITH_SIGNS:
+        return False
     words = text.split()
     if not words or not text[0].isalnum() or _NEVER.search(text) or not is_balanced(text):
         return False
@@ -115,6 +117,7 @@ WINDOW: Final = 300
 """Number of characters before a bracket, or in it, in which a long form is looked for."""
 
 _SENTENCE_END: Final = re.compile(r"(?<![A-Z])(?<!\bSt)(?<!\bDr)(?<!\bvs)[.!?]\s+(?=[(\[\"“]?[A-Z])|\n")
+_ANY_BRACKET: Final = re.compile(r"[()\[\]{}]")
 _SEPARATOR: Final = re.compile(r"[;:](?!\d)|,(?=\s)|[=<>≤≥]|\bor\b")
 _COMPARISONS: Final = ("=", "<", ">", "≤", "≥")
 _AFTER_A_LETTER: Final = (",", ";", "")
@@ -222,14 +225,11 @@ def clause_before(text: str, opening: int) -> Piece:
     for end in _SENTENCE_END.finditer(text, start, opening):
         start = end.end()
     depth = 0
-    for offset in range(opening - 1, start - 1, -1):
-        if text[offset] in ")]}":
-            depth += 1
-        elif text[offset] in "([{":
-            if depth == 0:
-                start = offset + 1
-                break
-            depth -= 1
+    for bracket in reversed(list(_ANY_BRACKET.finditer(text, start, opening))):
+        depth += 1 if bracket[0] in ")]}" else -1
+        if depth < 0:
+            start = bracket.end()
+            break
     return Piece(text[start:opening], start)
 
 
