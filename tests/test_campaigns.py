@@ -63,6 +63,7 @@ def test_expressions_whose_time_grows_are_told_apart(pattern: str, grows: bool) 
     assert (worst(Expression("a:1", re.compile(pattern), methods)).exponent > EXPONENT) is grows
 
 
+@pytest.mark.large
 def test_all_expressions_of_the_package_are_listed() -> None:
     from benchmarks.campaigns.hostile.expressions import expressions
 

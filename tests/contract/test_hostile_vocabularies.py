@@ -115,7 +115,7 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
 
 
 # All formats together are tried hundreds of times.
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_makes_it_fall_over(
     name: str, sample: Sample, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -24,6 +24,7 @@ def test_yields_the_root_and_each_record_with_its_line(tmp_path: Path) -> None:
     assert [(record.line, text_at(record.element)) for record in records] == [(2, "one two"), (5, "")]
 
 
+@pytest.mark.large
 def test_a_large_file_takes_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.xml"
     path.write_text("<r>" + "<x><s>some text</s></x>\n" * 150_000 + "</r>", encoding="utf-8")

@@ -40,7 +40,9 @@ NAMES = [*(ROOT / "examples" / "phenotypes.txt").read_text(encoding="utf-8").spl
 pytestmark = pytest.mark.filterwarnings("ignore:.* were cut:UserWarning")
 
 
-@pytest.fixture(scope="module", params=["nymlink-mini", "nymlink-xl-mini", "of a user"])
+@pytest.fixture(
+    scope="module", params=["nymlink-mini", pytest.param("nymlink-xl-mini", marks=pytest.mark.large), "of a user"]
+)
 def folder(
     request: pytest.FixtureRequest,
     saved: Path,

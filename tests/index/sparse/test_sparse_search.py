@@ -129,6 +129,7 @@ def test_saved_and_loaded_it_finds_the_same(pruned: SparseSearch, tmp_path: Path
     assert not list(tmp_path.rglob("*.pkl"))
 
 
+@pytest.mark.large
 def test_memory_stays_far_below_a_table_of_all_scores() -> None:
     names = many_names(20_000)
     search = SparseSearch.build(entries(names), SparseSettings(chars=(1, 2)))

@@ -222,6 +222,7 @@ def test_a_search_can_be_the_only_one() -> None:
         assert (lists.rows != NONE).all()
 
 
+@pytest.mark.large
 def test_memory_does_not_grow_with_queries_times_names() -> None:
     entries, owners = dictionary(40_000)
     asked = queries(entries, owners, 700)

@@ -186,6 +186,7 @@ def test_mappings_are_recorded(a: Vocabulary, b: Vocabulary, mapped: Map) -> Non
     assert settings["mappings"][0]["file"] == "m.sssom.tsv"
 
 
+@pytest.mark.large
 def test_open_vocabularies_are_merged_with_their_licences(data: Path) -> None:
     tables = [data / "vocabularies" / f"{name}.tsv.gz" for name in ("mondo", "nando", "symp")]
     mappings = [read_mappings(data / "native" / "biomappings" / "positive.sssom.tsv.gz")]

@@ -445,6 +445,7 @@ def test_real_files_hold_what_their_lines_say(data: Path, name: str) -> None:
     _check_against_lines(data / "native" / name)
 
 
+@pytest.mark.large
 def test_equivalences_are_xrefs_of_concepts_without_names(data: Path) -> None:
     tables = _check_against_lines(data / "native/mondo/equivalencies.obo.gz")
     assert (len(tables.concepts), len(tables.names)) == (50_055, 0)

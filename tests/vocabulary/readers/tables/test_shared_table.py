@@ -165,7 +165,7 @@ def test_all_real_tables_are_read_without_a_problem(data: Path) -> None:
     assert names == rows - 6
 
 
-@pytest.mark.parametrize("name", ["mondo", "hpo", "uberon", "cvx"])
+@pytest.mark.parametrize("name", ["mondo", pytest.param("hpo", marks=pytest.mark.large), "cvx"])
 def test_real_tables_agree_with_a_naive_reading(data: Path, name: str) -> None:
     path = data / "vocabularies" / f"{name}.tsv.gz"
     lines = gzip.decompress(path.read_bytes()).decode().rstrip("\n").split("\n")
