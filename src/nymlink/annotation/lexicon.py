@@ -41,12 +41,16 @@ class Lexicon:
     conjunction: Word = field(init=False)
     _classes: Mapping[str, tuple[str, str]] = field(init=False)
     _by_root: Mapping[str, str] = field(init=False)
+    _substitutes: Mapping[str, str] = field(init=False)
     _found: dict[str, Word] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         lemmas, forms, senses = (texts.to_pylist() for texts in (self.lemmas, self.forms, self.senses))
         self._classes = {lemma: (form, sense) for lemma, form, sense in zip(lemmas, forms, senses, strict=True)}
         self._by_root = {self.rules.root(lemma): lemma for lemma in reversed(lemmas)}
+        known = [(group, sorted(self._classes.keys() & group)) for group in self.rules.groups()]
+        # Unknown lemma → lemma of names with the same sense; the first group counts.
+        self._substitutes = {lemma: own[0] for group, own in reversed(known) if own for lemma in group}
         self.conjunction = Word(
             Kind.CONJUNCTION, AND, AND, _key("exact", AND), _key("form", AND), _key("sense", AND)
         )
@@ -90,7 +94,7 @@ class Lexicon:
         if (derived := lemma if exact else self._derived(lemma)) is not None:
             of_form, of_sense = self._classes[derived]
             form, sense = _key("form", of_form), _key("sense", of_sense)
-        elif (other := self._substitute(lemma)) is not None:
+        elif (other := self._substitutes.get(lemma)) is not None:
             # Its own form, which no name has: it may only stand for another word.
             form, sense = _key("form", lemma), _key("sense", self._classes[other][1])
         return Word(
@@ -109,14 +113,11 @@ class Lexicon:
 
     def _derived(self, lemma: str) -> str | None:
         """Find the lemma of names from which an unknown lemma is derived, or with the same root."""
+        if not self._classes:
+            return None
         if len(lemma) >= _SHORTEST and (relative := self._by_root.get(self.rules.root(lemma))) is not None:
             return relative
         return next((noun for noun in self.rules.nouns(lemma) if noun in self._classes), None)
-
-    def _substitute(self, lemma: str) -> str | None:
-        """Find a lemma of names with the same sense as an unknown lemma."""
-        groups = (group for group in self.rules.groups() if lemma in group)
-        return next((other for group in groups for other in sorted(group) if other in self._classes), None)
 
     def save(self, directory: Path) -> None:
         """Write the lexicon into a directory."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nymlink.annotation.lexicon import AND, Lexicon
 from nymlink.annotation.tokens import MASK, Kind, Token, Word, tokens_of_name
-from nymlink.annotation.word_classes import WordRules, find_exchanges, form_classes, sense_classes
+from nymlink.annotation.word_classes import WordRules, classes_of, find_exchanges
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.terminal import track
@@ -49,12 +49,14 @@ def name_digests(words: Sequence[Word]) -> list[tuple[Level, int]]:
     """
     if not words or len(words) > LONGEST:
         return []
-    digests = [
-        (Level.EXACT, sum(word.exact for word in words) & MASK),
-        (Level.FORM, sum(word.form for word in words) & MASK),
-    ]
+    exact = form = sense = 0
+    for word in words:
+        exact += word.exact
+        form += word.form
+        sense += word.sense
+    digests = [(Level.EXACT, exact & MASK), (Level.FORM, form & MASK)]
     if len(words) > 1:
-        digests.append((Level.SENSE, sum(word.sense for word in words) & MASK))
+        digests.append((Level.SENSE, sense & MASK))
     core = [word for word in words if not word.empty]
     if core and len(core) < len(words) and says_something(core):
         digests.append((Level.CORE, core_digest(sum(word.form for word in core))))
@@ -200,20 +202,14 @@ def build_lexicon(names: Sequence[NameWords], rules: WordRules, *, progress: boo
     by_concept: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
     lemmas: set[str] = set()
     for _, concept, text in track(names, "words", shown=progress):
-        own = [
-            rules.same(word.lemma) if word.kind == Kind.WORD else AND
-            for word in words_of_name(tokens_of_name(text, plain.find, conjunction=plain.conjunction))
-        ]
-        lemmas.update(
-            word.lemma for word in words_of_name(tokens_of_name(text, plain.find, conjunction=plain.conjunction))
-        )
-        if len(own) <= LONGEST:
+        words = words_of_name(tokens_of_name(text, plain.find, conjunction=plain.conjunction))
+        lemmas.update(word.lemma for word in words)
+        if len(words) <= LONGEST:
+            own = (rules.same(word.lemma) if word.kind == Kind.WORD else AND for word in words)
             by_concept[concept].append(frozenset(own))
     exchanges = [pair for pair in find_exchanges(by_concept.values()) if AND not in pair.words]
     lemmas.discard(AND)
-    return Lexicon.of(
-        rules, lemmas, form_classes(lemmas, exchanges, rules), sense_classes(lemmas, exchanges, rules)
-    )
+    return Lexicon.of(rules, lemmas, *classes_of(lemmas, exchanges, rules))
 
 
 def build_table(
@@ -228,7 +224,7 @@ def build_table(
         for word in words:
             spread[word.form].add(concept)
         for level, digest in name_digests(words):
-            if level == Level.CORE:
+            if level is Level.CORE:
                 cores[digest].append((concept, row))
             else:
                 entries.append((digest, level, row))

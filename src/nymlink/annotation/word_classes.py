@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -163,6 +164,12 @@ _KINDS: Final = {
 }
 """Kinds of words in tables, the first that applies."""
 
+
+@cache
+def _english_kinds() -> Mapping[str, Kind]:
+    return {word: kind for name, kind in reversed(_KINDS.items()) for word in matching_words(name)}
+
+
 _ADJECTIVES: Final = ("ar", "al", "ic", "ous", "ary", "ed", "ive")
 
 
@@ -170,7 +177,7 @@ class EnglishWordRules(WordRules):
     """Rules of English: ``matching_words.tsv``, the organs of ``medical_words.tsv``, and word lists."""
 
     def kind(self, word: str) -> Kind:
-        return next((kind for name, kind in _KINDS.items() if word in matching_words(name)), Kind.WORD)
+        return _english_kinds().get(word, Kind.WORD)
 
     def lemma(self, word: str) -> str:
         return light_stem(word)
@@ -333,26 +340,29 @@ _INFLAMMATION: Final = "iti"
 Ties = dict[str, dict[str, float]]
 
 
-def form_classes(lemmas: Collection[str], exchanges: Iterable[Exchange], rules: WordRules) -> dict[str, str]:
-    """Class lemmas by derivation: those with the same root, adjectives with nouns, irregular plurals.
+class WordClasses(NamedTuple):
+    """Classes of lemmas: for each lemma the one that stands for its class.
 
-    Returns:
-        For each lemma the one that stands for its class.
+    Attributes:
+        forms: classes by derivation: the same root, adjectives with nouns, irregular plurals.
+        senses: classes by sense, too: lemmas that synonyms exchange, or that a table says are the same.
     """
-    ties: Ties = defaultdict(dict)
-    _tie_derived(ties, lemmas, rules)
-    _tie_exchanged(ties, (exchange for exchange in exchanges if _begin_alike(*exchange.words)))
-    return _cluster(lemmas, ties)
+
+    forms: dict[str, str]
+    senses: dict[str, str]
 
 
-def sense_classes(lemmas: Collection[str], exchanges: Iterable[Exchange], rules: WordRules) -> dict[str, str]:
-    """Class lemmas by derivation and by sense: those that synonyms exchange or a table says are the same, too."""
-    ties: Ties = defaultdict(dict)
-    _tie_derived(ties, lemmas, rules)
-    _tie_exchanged(ties, exchanges)
+def classes_of(lemmas: Collection[str], exchanges: Sequence[Exchange], rules: WordRules) -> WordClasses:
+    """Class lemmas by their form and by their sense."""
+    derived: Ties = defaultdict(dict)
+    _tie_derived(derived, lemmas, rules)
+    by_form, by_sense = (defaultdict(dict, {one: dict(tied) for one, tied in derived.items()}) for _ in range(2))
+    _tie_exchanged(by_form, (exchange for exchange in exchanges if _begin_alike(*exchange.words)))
+    _tie_exchanged(by_sense, exchanges)
+    known = frozenset(lemmas)
     for group in rules.groups():
-        _tie_all(ties, sorted(group & set(lemmas)), _TOLD)
-    return _cluster(lemmas, ties)
+        _tie_all(by_sense, sorted(group & known), _TOLD)
+    return WordClasses(_cluster(lemmas, by_form), _cluster(lemmas, by_sense))
 
 
 def _tie_derived(ties: Ties, lemmas: Collection[str], rules: WordRules) -> None:
