@@ -87,7 +87,7 @@ def forget_encoders() -> Iterator[Callable[[], None]]:
     def once(load: Callable[..., Any]) -> Callable[..., Any]:
         cached = functools.cache(load)
         kept.append(cached)
-        return lambda path, *more: (cached if own & {*path.parents} else load)(path, *more)
+        return lambda path, *more, **options: (cached if own & {*path.parents} else load)(path, *more, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_backend, "open_session", once(onnx_backend.open_session))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import onnxruntime
 import psutil
 import pytest
 
 from nymlink.core.environment import compute_threads, thread_limit, usable_cores
 from nymlink.encode.encoder import Encoder
+from nymlink.index.dense.products import Multiplier
 
 
 @pytest.mark.parametrize(("told", "limit"), [("1", 1), ("3", 3), ("", None), ("0", None), ("many", None)])
@@ -28,9 +30,12 @@ def test_a_process_computes_with_the_threads_it_was_told(
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", opened)
     forget_encoders()
-    Encoder.load("nymlink-mini")
+    encoder = Encoder.load("nymlink-mini")
     forget_encoders()
-    assert given == [limit or 0]
+    Multiplier(np.ones((2, 2), np.int8))
+    # A batch of names has one thread, and as many batches are encoded at once.
+    assert given == [1, limit or 0]
+    assert encoder.network.at_once == compute_threads()
 
 
 def test_cores_that_others_have_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:

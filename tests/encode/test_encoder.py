@@ -22,7 +22,7 @@ def encoder(saved: Path) -> Encoder:
 class Stub:
     """A network that counts what it is given; a name's vector tells its tokens."""
 
-    width, pad_id, precision, device, batch_tokens, padding = 3, 0, "fp32", "cpu", 8, 0.0
+    width, pad_id, precision, device, batch_tokens, padding, at_once = 3, 0, "fp32", "cpu", 8, 0.0, 1
 
     def __init__(self) -> None:
         self.shapes: list[tuple[int, ...]] = []

@@ -24,16 +24,19 @@ _LONGEST: Final = 200
 """Length of the longest text whose result is remembered, in characters."""
 
 
-def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
-    """Yield ``map(make, items)``. A thread computes a few items ahead.
+def prefetch(
+    make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1, threads: int = 1
+) -> Iterator[Made]:
+    """Yield ``map(make, items)``. Threads compute a few items ahead.
 
-    An error is raised when its item is requested. Closing the iterator ends the thread. One thread is enough,
-    because tokenizers and Arrow release Python's lock. A single item is computed without a thread.
+    An error is raised when its item is requested. Closing the iterator ends the threads. A single item is computed
+    without a thread.
 
     Args:
         make: computes an item.
         items: its inputs.
         ahead: number of items that are computed before they are requested.
+        threads: number of threads. One is enough for work that uses all cores, like that of tokenizers.
     """
     items = iter(items)
     # Take two items, because the first alone does not show whether there are more.
@@ -42,10 +45,10 @@ def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int 
         yield from map(make, first)
         return
     waiting: deque[Future[Made]] = deque()
-    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as thread:
+    with ThreadPoolExecutor(threads, thread_name_prefix="ahead") as pool:
         try:
             for item in chain(first, items):
-                waiting.append(thread.submit(make, item))
+                waiting.append(pool.submit(make, item))
                 if len(waiting) > ahead:
                     yield waiting.popleft().result()
             while waiting:
@@ -73,8 +76,12 @@ def remember(size: int) -> Callable[[Callable[[str, Unpack[More]], Made]], Calla
     return decorate
 
 
-def open_session(graph: Path | bytes) -> InferenceSession:
+def open_session(graph: Path | bytes, *, threads: int | None = None) -> InferenceSession:
     """Load a graph, given as a file or as its bytes, to run on the CPU.
+
+    Args:
+        graph: the graph.
+        threads: threads of a run; ``None`` for the number in the environment, otherwise one for each core.
 
     Raises:
         Exception: the graph cannot be loaded; the runtime's errors have no public base class.
@@ -88,7 +95,7 @@ def open_session(graph: Path | bytes) -> InferenceSession:
     # Write no log, because errors are raised.
     options.log_severity_level = 4
     # 0 means one thread for each core. The runtime itself does not read the environment.
-    options.intra_op_num_threads = thread_limit() or 0
+    options.intra_op_num_threads = threads or thread_limit() or 0
     # By default, idle threads of the runtime spin and take cores from other work.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(

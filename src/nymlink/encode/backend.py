@@ -28,6 +28,7 @@ class Network(Protocol):
         batch_tokens: number of tokens in a batch that is fastest on the device.
         padding: largest share of padding in a batch, see
             :func:`~nymlink.encode.model.token_batches.plan_batches`.
+        at_once: number of batches to encode at once, by threads.
     """
 
     width: int
@@ -36,6 +37,7 @@ class Network(Protocol):
     device: str
     batch_tokens: int
     padding: float
+    at_once: int
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
         """Encode token ids as unit vectors.

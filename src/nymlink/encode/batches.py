@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -98,12 +99,20 @@ class Batches:
             self.truncated += tokens.truncated
             informative = tokens.informative(self._uninformative)
             lengths = tokens.lengths[informative]
-            for batch in plan_batches(lengths, budget=self._batch_tokens, padding=self._network.padding):
-                rows = informative[batch]
-                yield start + rows, self._vectors(tokens, rows)
+            planned = plan_batches(lengths, budget=self._batch_tokens, padding=self._network.padding)
+            batches = [informative[batch] for batch in planned]
+            for rows, vectors in zip(batches, self._encoded(tokens, batches), strict=True):
+                yield start + rows, vectors
 
     def _tokenise(self, names: Sequence[str]) -> Tokens:
         return tokenise(self._tokenizer, names)
+
+    def _encoded(self, tokens: Tokens, batches: Sequence[Rows]) -> Iterator[Vectors]:
+        """Encode batches, as many at once as the network likes best."""
+        at_once = self._network.at_once
+        if at_once == 1:
+            return map(partial(self._vectors, tokens), batches)
+        return prefetch(partial(self._vectors, tokens), batches, ahead=at_once, threads=at_once)
 
     def _vectors(self, tokens: Tokens, rows: Rows) -> Vectors:
         """Encode some names. If memory does not suffice, encode them in two halves."""

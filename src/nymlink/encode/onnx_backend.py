@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.computing import open_session
+from nymlink.core.environment import compute_threads
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backend import Backend, Precision, require_precision
@@ -47,7 +48,9 @@ class OnnxNetwork:
         self._exported = export_notes(folder)
         # The weights of a large graph are in a second file beside it.
         self._files = FileSnapshot(sorted(path.parent.glob(f"{path.name}*")))
+        # Cores that share a batch wait for each other: batches side by side take three quarters of the time.
         self._session = _session(path)
+        self.at_once = compute_threads()
         self._inputs = [each.name for each in self._session.get_inputs()]
         output = self._session.get_outputs()[0]
         known = {"input_ids", "attention_mask"} <= set(self._inputs) <= {*_INPUTS}
@@ -112,7 +115,7 @@ def open_network(
 
 def _session(path: Path) -> InferenceSession:
     try:
-        return open_session(path)
+        return open_session(path, threads=1)
     # The errors of ONNX Runtime have no public base class.
     except Exception as error:
         raise InputError(f"this graph cannot be loaded ({error}): export or fetch it again", path=path) from error

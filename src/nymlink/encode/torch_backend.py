@@ -48,6 +48,7 @@ class TorchNetwork:
         self.pad_id = model.pad_id
         self.batch_tokens = _BATCH_TOKENS[_kind(device)]
         self.padding = _PADDING[_kind(device)]
+        self.at_once = 1
         self._model = model.to(device, dtypes[precision])
         if _kind(device) == "cpu":
             from nymlink.encode.model.torch_model import pack
