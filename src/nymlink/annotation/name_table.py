@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.annotation.lexicon import AND, Lexicon
-from nymlink.annotation.tokens import MASK, Kind, Token, Word, tokens_of_name
+from nymlink.annotation.tokens import MASK, PASSED, Kind, Token, Word, tokens_of_name
 from nymlink.annotation.word_classes import WordRules, classes_of, find_exchanges
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import map_array, save_array
@@ -196,13 +197,26 @@ def words_of_name(tokens: Sequence[Token]) -> list[Word]:
     return [token.word for token in tokens if token.word.kind in (Kind.WORD, Kind.CONJUNCTION)]
 
 
+_PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+_IN_NAMES: Final = frozenset((Kind.WORD, *PASSED))
+
+
+def _words(text: str, lexicon: Lexicon) -> list[Word]:
+    """List the words of a name; see :func:`words_of_name`. Most names are plain words, which need no tokens."""
+    if _PLAIN.fullmatch(text):
+        words = [lexicon.find(word) for word in text.split(" ")]
+        if all(word.kind in _IN_NAMES for word in words):
+            return [word for word in words if word.kind == Kind.WORD]
+    return words_of_name(tokens_of_name(text, lexicon.find, conjunction=lexicon.conjunction))
+
+
 def build_lexicon(names: Sequence[NameWords], rules: WordRules, *, progress: bool = False) -> Lexicon:
     """Group the words of names into classes."""
     plain = Lexicon.of(rules, [], {}, {})
     by_concept: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
     lemmas: set[str] = set()
     for _, concept, text in track(names, "words", shown=progress):
-        words = words_of_name(tokens_of_name(text, plain.find, conjunction=plain.conjunction))
+        words = _words(text, plain)
         lemmas.update(word.lemma for word in words)
         if len(words) <= LONGEST:
             own = (rules.same(word.lemma) if word.kind == Kind.WORD else AND for word in words)
@@ -220,7 +234,7 @@ def build_table(
     cores: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     spread: defaultdict[int, set[int]] = defaultdict(set)
     for row, concept, text in track(names, "names", shown=progress):
-        words = words_of_name(tokens_of_name(text, lexicon.find, conjunction=lexicon.conjunction))
+        words = _words(text, lexicon)
         for word in words:
             spread[word.form].add(concept)
         for level, digest in name_digests(words):
