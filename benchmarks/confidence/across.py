@@ -255,7 +255,7 @@ def tables(found: Mapping[str, Mapping[str, Reliability]]) -> dict[str, list[dic
     """
     ways = []
     for label, own in found.items():
-        for situation, part in (("with an answer", with_answers), ("30 % without", lambda whole: whole)):
+        for situation, part in (("answerable", with_answers), ("30 % without", lambda whole: whole)):
             every = [Figures.of(part(each)) for each in own.values()]
             mean = Figures(*np.mean(every, axis=0).tolist())
             ways.append(
@@ -276,8 +276,7 @@ def tables(found: Mapping[str, Mapping[str, Reliability]]) -> dict[str, list[dic
         alone, mixed = Figures.of(with_answers(whole)), Figures.of(whole)
         sets.append(
             {
-                "corpus → vocabulary": name,
-                "mentions": int(whole.answerable.sum()),
+                "corpus: vocabulary": name.replace(" → ", ": "),
                 "error": f"{alone.error:.3f}/{mixed.error:.3f}",
                 f"right above {SURE}": f"{100 * alone.sure:.1f}/{100 * mixed.sure:.1f}",
                 f"right ones below {LOW}": f"{100 * alone.low:.1f}",
@@ -294,7 +293,7 @@ def main() -> None:
     arguments = parser.parse_args()
     sets = labelled_sets(SETS, arguments.encoder, arguments.folder, data_root())
     corpus_of = {each.name: each.corpus for each in SETS}
-    ways: dict[str, Way] = {"the score alone": score, "fitted to diseases alone": diseases(sets), NOW: ours}
+    ways: dict[str, Way] = {"score alone": score, "fitted to diseases": diseases(sets), NOW: ours}
     found = tables({label: measured(sets, corpus_of, way) for label, way in track(ways.items(), "fitting")})
     for rows in found.values():
         header = list(rows[0])
