@@ -36,7 +36,7 @@ from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_trainings import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import mixture, siblings
-from recipes.calibration import MEDIC, unpacked
+from recipes.diseases import MEDIC, unpacked
 from recipes.nymlink_mini import SETTINGS
 
 STEPS: Final = 150

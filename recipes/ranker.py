@@ -27,6 +27,7 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.confidence.across import foreign_names
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.documents import Corpus
 from nymlink.corpus.read import read_corpus
@@ -46,7 +47,7 @@ from nymlink.train.ranking.labelled import (
 from nymlink.train.ranking.left_out import names_elsewhere
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
-from recipes.calibration import foreign_names, unpacked
+from recipes.diseases import unpacked
 from recipes.ranker_vocabularies import diseases, with_one_name
 
 SETTINGS: Final = BoostingSettings(trees=200, depth=5, ridge=5.0)

@@ -6,9 +6,9 @@
 ``opposites``: names turned into their opposites ("decreased …" for "increased …", "type 2" for "type 1") that the
 vocabulary lacks; a link to the concept whose name was turned counts. ``guesses``: names of drugs, chemicals and
 genes that the vocabulary lacks, in which a word is guessed; cross-references decide whether a link is right. Also
-the validation mentions of AskAPatient that a guess corrects. ``answers``: corpora that no confidence was fitted
-to, with and without mentions that have no answer; and small vocabularies. No test set is read. Indexes are built
-once, into FOLDER.
+the validation mentions of AskAPatient that a guess corrects. ``answers``: corpora, with and without mentions that
+have no answer, and small vocabularies; ``across.py`` measures corpora that confidences were not fitted to. No test
+set is read. Indexes are built once, into FOLDER.
 """
 
 from __future__ import annotations
@@ -56,8 +56,7 @@ PRODUCTS: Final = ("drugcentral", "chebi", "pubchem_subset", "hgnc")
 ABSENT_TABLES: Final = ("drugcentral", "pharmgkb_drug", "cl", "bto", "so", "obi")
 ABSENT_MESH: Final = ("so", "obi", "eco", "psimod")
 """Tables of which no vocabulary of diseases has the concepts, and of which MeSH, which has drugs and cells, has
-few. No
-name of them is fitted to."""
+few. No name of them is fitted to."""
 EACH: Final = 400
 SIZES: Final = (5, 50)
 
@@ -195,16 +194,16 @@ def answers(indexes: Indexes) -> list[dict[str, Any]]:
         ),
         ("hpo", gsc(), None),
         ("mesh", chemicals, {"Chemical"}),
-        ("mesh", replace(chemicals, name="BC5CDR diseases dev, MeSH (MEDIC fitted to)"), {"Disease"}),
+        ("mesh", replace(chemicals, name="BC5CDR diseases dev, MeSH"), {"Disease"}),
     ):
         _, [corpus] = load(task, indexes.data)
         rows.append({"corpus": task.name, **measured(indexes.of(name), corpus, indexes, types=types)})
     index, corpora = patients(indexes)
     rows.append({"corpus": "AskAPatient validation, fold 0", **measured(index, corpora[0], indexes)})
-    for fitted in (ncbi("dev", "bare", MEDIC), bc5cdr("bare", MEDIC)):
-        vocabulary, [corpus] = load(fitted, indexes.data)
+    for task in (ncbi("dev", "bare", MEDIC), bc5cdr("bare", MEDIC)):
+        vocabulary, [corpus] = load(task, indexes.data)
         index = indexes.made("medic", lambda read=vocabulary: read)
-        rows.append({"corpus": f"{fitted.name} (fitted to)", **measured(index, corpus, indexes)})
+        rows.append({"corpus": task.name, **measured(index, corpus, indexes)})
     for size in SIZES:
         rows += [small(indexes, size, seed) for seed in range(2)]
     return rows

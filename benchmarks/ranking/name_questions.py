@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.common.tasks import Task, load
+from benchmarks.confidence.across import foreign_names
 from nymlink.corpus.documents import Corpus, Mention
 from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.outcomes import GoldResolver
@@ -15,7 +16,6 @@ from nymlink.linking.pipeline import Pipeline
 from nymlink.train.ranking.left_out import draw_names_elsewhere
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes.asked import Asked, Questions, kept
-from recipes.calibration import foreign_names
 from recipes.ranker import ANNOTATED, ELSEWHERE, NAMES_WEIGHT, Made, mondo, ncbi
 
 SHARE: Final = 3

@@ -3,11 +3,11 @@
     python -m recipes.xl_mini.confidences FOLDER [--encoder MODEL] [--data DATA] [--json FILE] [--ship]
 
 Mentions are held-out names of HPO (searched among its English names) and of ICD-10. The names of one half of the
-concepts teach, those of the other half measure. English mentions are those of ``recipes/calibration.py``. In each
-language some mentions have no answer: general words, and mentions whose concepts are hidden. The same is done in
-indexes of 10, 100 and 1,000 concepts. Each language is measured with the calibration that ships, and with one that
-was fitted without this language. Links across languages have a calibration of their own. FOLDER is that of the
-other stages.
+concepts teach, those of the other half measure. English mentions are those of NCBI disease and BC5CDR disease. In
+each language some mentions have no answer: general words, and mentions whose concepts are hidden. The same is done
+in indexes of 10, 100 and 1,000 concepts. Each language is measured with the calibration that ships, and with one
+that was fitted without this language. Links across languages have a calibration of their own. FOLDER is that of
+the other stages.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from zlib import crc32
 import pyarrow.csv as pv
 
 from benchmarks.common.report import publish, table
+from benchmarks.confidence.across import foreign_names
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.encode.cached_vectors import EmbeddingCache
@@ -42,7 +43,7 @@ from nymlink.linking.calibration import Calibration
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
-from recipes.calibration import MEDIC, annotated, foreign_names
+from recipes.diseases import MEDIC, annotated
 from recipes.xl_mini.evaluate import held_out_corpora
 
 MENTIONS: Final = 1600

@@ -86,18 +86,17 @@ class Reliability:
     def answerable_auroc(self) -> float:
         """Area under the ROC curve: how well confidences separate answerable from unanswerable mentions.
 
-        This is the probability that a random answerable mention has a higher confidence than a random unanswerable
-        mention. A tie counts as one half (Mann & Whitney 1947). The area is NaN if all mentions are answerable, or
-        none.
+        NaN if all mentions are answerable, or none.
         """
-        count = int(self.answerable.sum())
-        others = len(self.answerable) - count
-        if not count or not others:
-            return float("nan")
-        # Mentions with equal confidences share the mean of their ranks.
-        _, place, sizes = np.unique(self.confidences, return_inverse=True, return_counts=True)
-        ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place][self.answerable].sum()
-        return float((ranks - count * (count + 1) / 2) / (count * others))
+        return _auroc(self.confidences, self.answerable)
+
+    @property
+    def right_auroc(self) -> float:
+        """Area under the ROC curve: how well confidences separate right from wrong first concepts.
+
+        NaN if all are right, or none.
+        """
+        return _auroc(self.confidences, self.right)
 
     def bins(self, count: int = BINS) -> list[Bin]:
         """Group mentions into bins of about equal size, from the highest confidence to the lowest.
@@ -152,3 +151,18 @@ class Reliability:
             if threshold > 0 and precision > curve[-1][1]:
                 curve.append((threshold, precision))
         return tuple(curve)
+
+
+def _auroc(confidences: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]) -> float:
+    """Compute the probability that a random positive mention has a higher confidence than a random other one.
+
+    A tie counts as one half (Mann & Whitney 1947).
+    """
+    count = int(positive.sum())
+    others = len(positive) - count
+    if not count or not others:
+        return float("nan")
+    # Mentions with equal confidences share the mean of their ranks.
+    _, place, sizes = np.unique(confidences, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place][positive].sum()
+    return float((ranks - count * (count + 1) / 2) / (count * others))

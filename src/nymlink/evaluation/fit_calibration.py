@@ -23,7 +23,14 @@ from nymlink.evaluation.calibration_data import (
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.significance import is_gain
 from nymlink.index.index import Index
-from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration, Confidences, Features, probability
+from nymlink.linking.calibration import (
+    CONFIDENCE_FEATURES,
+    Calibration,
+    Confidences,
+    Features,
+    is_verbatim,
+    probability,
+)
 
 _STEPS: Final = 200
 _CLOSE: Final = 1e-10
@@ -151,7 +158,7 @@ def fit_calibration(
         raise InputError("too few different mentions of the corpus are like any name of the index")
     whole = with_unanswerable(index, labelled, absent)
     fitted = fit_weights(whole.features, whole.right, doubted=whole.factors < 1)
-    confidences = _cross_validated(whole, fitted.surest)
+    confidences = _cross_validated(whole, fitted)
     reliability = whole.reliability(confidences)
     fitted_to = f"{len(labelled.starts):,} mentions of {corpus.name}, and others without an answer"
     calibration = replace(fitted, curve=reliability.curve(), fitted_to=fitted_to)
@@ -207,12 +214,12 @@ def reliability_of(calibration: Calibration, labelled: LabelledMentions) -> Reli
     return labelled.reliability(calibration.confidence(labelled.features, labelled.across) * labelled.factors)
 
 
-def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:
+def _cross_validated(labelled: LabelledMentions, whole: Calibration) -> Confidences:
     """Compute the confidence of each part by a calibration that was fitted to the other folds: float64 (P).
 
-    The confidence of an equal name differs a little from fold to fold. So equal names get ``surest``, which is
-    their confidence in the fit to all mentions, and no other part gets more. Otherwise a threshold that is chosen
-    here could reject all equal names.
+    Args:
+        labelled: all mentions.
+        whole: the calibration that was fitted to all mentions.
     """
     order = np.random.default_rng(0).permutation(labelled.groups.max() + 1)
     folds = order[labelled.groups] % FOLDS
@@ -221,8 +228,23 @@ def _cross_validated(labelled: LabelledMentions, surest: float) -> Confidences:
         own = folds == fold
         fitted = fit_weights(labelled.features[~own], labelled.right[~own], doubted=labelled.factors[~own] < 1)
         confidences[own] = fitted.confidence(labelled.features[own])
-    equal = (labelled.features == 1).all(axis=1)
-    return np.where(equal, surest, np.minimum(confidences, surest)) * labelled.factors
+    return comparable(confidences, labelled.features, whole) * labelled.factors
+
+
+def comparable(confidences: Confidences, features: Features, whole: Calibration) -> Confidences:
+    """Make confidences that were fitted to parts of the mentions comparable with those of the fit to all.
+
+    The confidence of an equal name differs a little from fold to fold. So equal names get their confidence in the
+    fit to all mentions, and no other mention gets more than is possible in it. Otherwise a threshold that is
+    chosen by these confidences could reject all equal names.
+
+    Args:
+        confidences: float64 (P).
+        features: float64 (P, F).
+        whole: the calibration that was fitted to all mentions.
+    """
+    equal = is_verbatim(features)
+    return np.where(equal, whole.confidence(features), np.minimum(confidences, whole.surest))
 
 
 def fit_weights(

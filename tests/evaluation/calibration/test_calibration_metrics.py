@@ -119,4 +119,5 @@ def test_answers_are_told_from_none(mentions: Sequence[tuple[float, bool, bool]]
     ]
     expected = sum(pairs) / len(pairs) if pairs else float("nan")
     assert measured.answerable_auroc == pytest.approx(expected, nan_ok=True)
+    assert Reliability.of(confidences, there).right_auroc == pytest.approx(expected, nan_ok=True)
     assert np.isnan(Reliability.of(confidences, right).answerable_auroc)

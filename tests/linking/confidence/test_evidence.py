@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,13 +15,21 @@ from hypothesis import strategies as st
 from nymlink.encode.encoder import Encoder
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.linking.calibration import CONFIDENCE_FEATURES, DEPTH, confidence_features, is_alike, is_form
+from nymlink.linking.calibration import (
+    CONFIDENCE_FEATURES,
+    DEPTH,
+    confidence_features,
+    is_alike,
+    is_form,
+    is_verbatim,
+)
 from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
 from nymlink.text.normalise import normalise
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
+from tests.rank.toy import ranked
 
 NAMES = many_names(90, seed=5)
 
@@ -97,6 +106,15 @@ def test_an_equal_name_has_all_that_it_takes_unless_it_is_anothers_too() -> None
     assert both == [1, 0, 0, 1, 1, 1, 1, 1, 1]
     assert half[3:] == pytest.approx([5 / 9, 5 / 11, 5 / 9, 1, 1, 1])
     assert all(map(math.isnan, none))
+
+
+def test_the_ranker_is_not_asked_for_an_equal_name_of_one_concept() -> None:
+    index = ranked(built_index(), {"score": (0.99, 2, -1)})
+    mine, both, half = features(["heart attack", "mi", "heart zzzz"], index)
+    odds = mine[CONFIDENCE_FEATURES.index("ranked")]
+    assert odds == pytest.approx(0.5 + math.log(0.95 / 0.05) / (2 * math.log(0.9995 / 0.0005)))
+    assert is_verbatim(np.array([mine, both, half])).tolist() == [True, False, False]
+    assert both[CONFIDENCE_FEATURES.index("ranked")] < 0.5
 
 
 def test_with_vectors_cosines_of_the_first_and_of_the_next_concepts_count(tmp_path: Path) -> None:
