@@ -16,7 +16,7 @@ from nymlink.pairs.pairs import PAIRS
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-from recipes import calibration, choices, mixture, siblings
+from recipes import choices, diseases, mixture, siblings
 from tests.train.runs import names
 
 
@@ -24,10 +24,10 @@ from tests.train.runs import names
 def data(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with the archives and the dictionary, and one merged vocabulary."""
     root = tmp_path / "data"
-    for corpus, archive in calibration.ARCHIVES.items():
+    for corpus, archive in diseases.ARCHIVES.items():
         (root / archive).parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(root / archive, "w:gz") as tar:
-            for split in calibration.SPLITS:
+            for split in diseases.SPLITS:
                 tar.add(place / "processed_dev", f"{corpus}/{split}")
     builder = TableBuilder()
     for number in range(32):

@@ -67,7 +67,7 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
 
 
 @remember(1 << 15)
-def numerals_of_word(word: str, language: str | None = None) -> frozenset[str]:
+def numerals_of_word(word: str, language: str | None) -> frozenset[str]:
     """Find the numerals and single letters of a word, in the standard form of :func:`numerals`."""
     return frozenset(_values(word, _words(language)))
 

@@ -332,7 +332,7 @@ def _mark(word: str) -> int:
 
     All spellings ("II", "2") have the same number.
     """
-    values = numerals_of_word(word)
+    values = numerals_of_word(word, None)
     return xxhash.xxh32_intdigest(min(values).encode()) >> 1 | 1 if values else 0
 
 
