@@ -10,8 +10,8 @@ The student has a smaller width than the teacher. It learns the teacher's vector
 tenth of the texts of a step gets a slip of a letter; its target stays the vector of the text without the slip.
 
 With --ship, its int8 form is written into the package; then run ``recipes/ranker.py --encoder nymlink-nano`` and
-``recipes/calibration.py FOLDER --encoder nymlink-nano``. Needs ``nymlink[train]``; an hour and a half on one core. Beside
-other work, run it on one core (``OMP_NUM_THREADS=1``): torch's threads wait for each other.
+``recipes/calibration.py FOLDER --encoder nymlink-nano``. Needs ``nymlink[train]``; an hour and a half on one core.
+Beside other work, run it on one core (``OMP_NUM_THREADS=1``): torch's threads wait for each other.
 """
 
 from __future__ import annotations
