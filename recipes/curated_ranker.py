@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.common.inputs import data_root
-from benchmarks.linking.curated_sets import LEARNED_FROM, SETS, TREES, asked, learnable, unanswerable
+from benchmarks.linking.curated_sets import LEARNED_FROM, SETS, TREES, asked, folder_of, learnable, unanswerable
 from nymlink.core.errors import InputError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.terminal import track
-from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import MINI, ranker_file
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
@@ -46,8 +45,7 @@ def main() -> None:
         raise InputError(
             "the ranker has learned from these mentions already: run recipes/ranker.py first", path=file
         )
-    folder = arguments.folder / Encoder.load(arguments.encoder).fingerprint[:12]
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder_of(arguments.folder, arguments.encoder)
     sets = [each for each in SETS if each.corpus not in UNLICENSED]
     parts = [learnable((asked(each, arguments.encoder, folder, data_root()), frozenset()) for each in sets)]
     parts += [unanswerable(each, arguments.encoder, folder, data_root()) for each in track(sets, "asking")]

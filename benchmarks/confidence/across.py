@@ -12,7 +12,6 @@ at most 600 questions. Indexes and labelled mentions are kept in FOLDER.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +24,10 @@ import numpy.typing as npt
 
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root
-from benchmarks.linking.curated_sets import SETS, Set, opened
+from benchmarks.linking.curated_sets import SETS, Set, folder_of, opened, parser_of
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.terminal import track
 from nymlink.corpus.documents import Corpus, Mention
-from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.calibration_data import LabelledMentions, draw_absent_names, label_mentions
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.fit_calibration import fit_weights, with_unanswerable
@@ -101,8 +98,7 @@ def labelled_sets(sets: Iterable[Set], encoder: str, folder: Path, data: Path) -
         folder: keeps the indexes and the mentions of each encoder.
         data: the data folder.
     """
-    own = folder / Encoder.load(encoder).fingerprint[:12]
-    own.mkdir(parents=True, exist_ok=True)
+    own = folder_of(folder, encoder)
     return {each.name: _labelled(each, encoder, own, data) for each in track(list(sets), "labelling")}
 
 
@@ -286,11 +282,7 @@ def tables(found: Mapping[str, Mapping[str, Reliability]]) -> dict[str, list[dic
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of indexes and labelled mentions")
-    parser.add_argument("--encoder", default=MINI, help="the encoder of the indexes")
-    parser.add_argument("--json", type=Path, help="also write the tables to this file")
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__).parse_args()
     sets = labelled_sets(SETS, arguments.encoder, arguments.folder, data_root())
     corpus_of = {each.name: each.corpus for each in SETS}
     ways: dict[str, Way] = {"score alone": score, "fitted to diseases": diseases(sets), NOW: ours}

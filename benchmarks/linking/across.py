@@ -14,7 +14,6 @@ test part. Indexes and questions are kept in FOLDER: the same command goes on wh
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -33,13 +32,13 @@ from benchmarks.linking.curated_sets import (
     TREES,
     Asked,
     asked,
+    folder_of,
     learnable,
     opened,
+    parser_of,
     unanswerable,
 )
 from nymlink.core.terminal import track
-from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI
 from nymlink.rank.features import NAMES
 from nymlink.rank.ranker import Ranker, order_of
 from nymlink.rank.trees import Trees
@@ -230,14 +229,10 @@ def tables_of(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of indexes and questions")
-    parser.add_argument("--encoder", default=MINI, help="the encoder of the indexes")
+    parser = parser_of(__doc__)
     parser.add_argument("--only", nargs="*", default=[""], metavar="TEXT", help="sets whose name has one of these")
-    parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
-    folder = arguments.folder / Encoder.load(arguments.encoder).fingerprint[:12]
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder_of(arguments.folder, arguments.encoder)
     chosen = [each for each in SETS if any(text in each.name for text in arguments.only)]
     sets = {each.name: asked(each, arguments.encoder, folder, data_root()) for each in track(chosen, "asking")}
     nothing = {

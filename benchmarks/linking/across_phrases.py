@@ -10,7 +10,6 @@ are of distinct mentions, and of all occurrences; the error of a gain comes from
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -29,13 +28,13 @@ from benchmarks.linking.curated_sets import (
     Set,
     asked,
     distinct_questions,
+    folder_of,
     learnable,
     opened,
+    parser_of,
     unanswerable,
 )
 from nymlink.core.terminal import track
-from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI
 from nymlink.index.index import Index
 from nymlink.index.phrases import Meanings, Phrases
 from nymlink.rank.ranker import Ranker, Ranking
@@ -193,15 +192,11 @@ def tables_of(rows: Sequence[dict[str, Any]], means: Sequence[dict[str, Any]]) -
 
 def main() -> None:
     """Measure, print a table, and write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of indexes and questions")
-    parser.add_argument("--encoder", default=MINI, help="the encoder of the indexes")
+    parser = parser_of(__doc__)
     parser.add_argument("--only", nargs="*", default=[""], metavar="TEXT", help="sets whose name has one of these")
-    parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
     data = data_root()
-    folder = arguments.folder / Encoder.load(arguments.encoder).fingerprint[:12]
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder_of(arguments.folder, arguments.encoder)
     chosen = [each for each in SETS if any(text in each.name for text in arguments.only)]
     ranked = scorers(chosen, arguments.encoder, folder, data)
     found = occurrences(data)

@@ -9,7 +9,6 @@ and are built if they are not there. Reads training and development parts, and n
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,11 +19,9 @@ import numpy as np
 
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root
-from benchmarks.linking.curated_sets import archive, craft, opened, pubtator
+from benchmarks.linking.curated_sets import archive, craft, folder_of, opened, parser_of, pubtator
 from nymlink.core.terminal import track
 from nymlink.corpus.documents import Corpus
-from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.index import Index
 from nymlink.train.adapt import adapt
@@ -86,16 +83,12 @@ def row_of(name: str, index: Index, data: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of indexes")
-    parser.add_argument("--encoder", default=MINI, help="the encoder of the indexes")
+    parser = parser_of(__doc__)
     parser.add_argument(
         "--only", nargs="*", default=[""], metavar="TEXT", help="tasks whose name has one of these"
     )
-    parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
-    folder = arguments.folder / Encoder.load(arguments.encoder).fingerprint[:12]
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder_of(arguments.folder, arguments.encoder)
     rows = []
     for name in track([name for name in TASKS if any(text in name for text in arguments.only)], "adapting"):
         index = opened(TASKS[name][0], arguments.encoder, folder, data_root())

@@ -9,7 +9,6 @@ Indexes are kept in FOLDER, which ``across.py`` may share.
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,9 +19,8 @@ import numpy as np
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root
 from benchmarks.linking.across import gain
-from benchmarks.linking.curated_sets import SETS, Set, opened, pubtator
+from benchmarks.linking.curated_sets import SETS, Set, folder_of, opened, parser_of, pubtator
 from nymlink.core.terminal import track
-from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import NANO
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
@@ -78,13 +76,8 @@ def measure(index: Index, chosen: Set, data: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of indexes")
-    parser.add_argument("--encoder", default=NANO, help="the encoder of the indexes")
-    parser.add_argument("--json", type=Path, help="also write the table to this file")
-    arguments = parser.parse_args()
-    folder = arguments.folder / Encoder.load(arguments.encoder).fingerprint[:12]
-    folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser_of(__doc__, encoder=NANO).parse_args()
+    folder = folder_of(arguments.folder, arguments.encoder)
     sets = [_TRAINING, *(each for each in SETS if each.name in _OTHERS)]
     rows = [
         measure(opened(each.vocabulary, arguments.encoder, folder, data_root()), each, data_root())

@@ -5,6 +5,7 @@ Indexes and questions are kept in a folder: a script goes on where it was interr
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import json
@@ -23,6 +24,8 @@ from benchmarks.common.inputs import unpack
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.corpus.read import read_corpus
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.folder import MINI
 from nymlink.evaluation.calibration_data import draw_absent_names
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.hits import Scores
@@ -175,6 +178,27 @@ SETS: Final = (
     Set("S800", "ncbitaxon", _S800),
     Set("BioID", "cellosaurus_human", _BIOID),
 )
+
+
+def parser_of(description: str | None, *, encoder: str = MINI) -> argparse.ArgumentParser:
+    """Make the parser of a script that measures an encoder on the sets.
+
+    Args:
+        description: description of the script.
+        encoder: the encoder by default.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder that keeps indexes and questions")
+    parser.add_argument("--encoder", default=encoder, help="the encoder of the indexes")
+    parser.add_argument("--json", type=Path, help="also write the tables to this file")
+    return parser
+
+
+def folder_of(folder: Path, encoder: str) -> Path:
+    """Make the folder of an encoder's indexes and questions."""
+    own = folder / Encoder.load(encoder).fingerprint[:12]
+    own.mkdir(parents=True, exist_ok=True)
+    return own
 
 
 def vocabulary_of(name: str, data: Path) -> Vocabulary:

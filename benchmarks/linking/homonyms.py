@@ -10,7 +10,6 @@ training and development parts from $NYMLINK_DATA or ../shared/data. Indexes are
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -21,10 +20,9 @@ import numpy as np
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root
 from benchmarks.linking.across import gain
-from benchmarks.linking.curated_sets import SETS, Set, opened
+from benchmarks.linking.curated_sets import SETS, Set, folder_of, opened, parser_of
 from nymlink.core.terminal import track
 from nymlink.corpus.documents import Document, Mention
-from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import NANO
 from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
@@ -91,13 +89,8 @@ def measure(index: Index, chosen: Set, data: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of indexes")
-    parser.add_argument("--encoder", default=NANO, help="the encoder of the indexes")
-    parser.add_argument("--json", type=Path, help="also write the table to this file")
-    arguments = parser.parse_args()
-    folder = arguments.folder / Encoder.load(arguments.encoder).fingerprint[:12]
-    folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser_of(__doc__, encoder=NANO).parse_args()
+    folder = folder_of(arguments.folder, arguments.encoder)
     index = opened(_VOCABULARY, arguments.encoder, folder, data_root())
     sets = [each for each in SETS if each.vocabulary == _VOCABULARY]
     rows = [measure(index, each, data_root()) for each in track(sets, "linking")]
