@@ -248,6 +248,10 @@ def check_script(words: list[str], place: str) -> None:
     files = sorted(script.glob("*.py")) if (script / "__main__.py").is_file() else [script]
     assert all(file.is_file() for file in files), f"{place}: no script {words[0]}"
     source = "".join(file.read_text(encoding="utf-8") for file in files)
+    # Scripts of a kind share the options of a parser.
+    imports = re.findall(r"^from (benchmarks[\w.]+) import (\([^)]*\)|.*)", source, re.MULTILINE)
+    shared = {f"{module.replace('.', '/')}.py" for module, names in imports if "parser_of" in names}
+    source += "".join((ROOT / file).read_text(encoding="utf-8") for file in sorted(shared))
     for option in (word for word in words if word.startswith("--")):
         assert f'"{option}"' in source, f"{place}: {words[0]} has no option {option}"
 
