@@ -31,7 +31,7 @@ _GENITIVE: Final = "s"
 """Token of the genitive in "Crohn's and Alzheimer's disease"."""
 
 
-# Attributes of an enumeration take longer than the comparison.
+# To look up a member of an enumeration takes longer than to compare it.
 _BREAK: Final = Kind.BREAK
 _CONJUNCTION: Final = Kind.CONJUNCTION
 
@@ -73,7 +73,7 @@ def has_conjunction(tokens: Sequence[Token], hit: Hit) -> bool:
     """Whether a name contains an "and"."""
     first = bisect_right(tokens, hit.start, key=_start)
     inside = takewhile(lambda token: token.start < hit.end, islice(tokens, first, None))
-    return any(token.word.kind == Kind.CONJUNCTION for token in inside)
+    return any(token.word.kind == _CONJUNCTION for token in inside)
 
 
 def _start(token: Token) -> int:
@@ -102,13 +102,13 @@ def _coordinations(clause: Sequence[Token]) -> Iterator[list[list[Token]]]:
     parts: list[list[Token]] = [[]]
     joints: list[Kind] = []
     for token in clause:
-        if token.word.kind in (Kind.CONJUNCTION, Kind.COMMA):
+        if token.word.kind in (_CONJUNCTION, Kind.COMMA):
             joints.append(token.word.kind)
             parts.append([])
         elif token.word.text != _GENITIVE:
             parts[-1].append(token)
     for last in range(1, len(parts)):
-        if joints[last - 1] != Kind.CONJUNCTION:
+        if joints[last - 1] != _CONJUNCTION:
             continue
         for first in range(last - 1, max(last - _MOST, -1), -1):
             if first < last - 1 and not _is_conjunct(_without_glue(parts[first + 1])):

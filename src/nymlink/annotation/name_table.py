@@ -202,7 +202,8 @@ _IN_NAMES: Final = frozenset((Kind.WORD, *PASSED))
 
 
 def _words(text: str, lexicon: Lexicon) -> list[Word]:
-    """List the words of a name; see :func:`words_of_name`. Most names are plain words, which need no tokens."""
+    """List the words of a name; see :func:`words_of_name`."""
+    # Half of the names are plain words, which need no tokens.
     if _PLAIN.fullmatch(text):
         words = [lexicon.find(word) for word in text.split(" ")]
         if all(word.kind in _IN_NAMES for word in words):

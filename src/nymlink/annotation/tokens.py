@@ -124,7 +124,7 @@ def tokens_of(
             continue
         gap = text[end:start]
         if gap == " " and not left_out and (word := find(match[0])).kind != _CONJUNCTION:
-            # Nearly all words are such, and need no more.
+            # Nearly all words follow a blank and join nothing.
             tokens.append(Token(start, stop, match[0], word))
             end = stop
             continue

@@ -108,7 +108,7 @@ class Batches:
         return tokenise(self._tokenizer, names)
 
     def _encoded(self, tokens: Tokens, batches: Sequence[Rows]) -> Iterator[Vectors]:
-        """Encode batches, as many at once as the network likes best."""
+        """Encode batches in their order, as many at once as is fastest for the network."""
         at_once = self._network.at_once
         if at_once == 1:
             return map(partial(self._vectors, tokens), batches)
