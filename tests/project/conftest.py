@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Calibration
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
 from nymlink.project.index_reference import IndexReference
@@ -16,23 +15,7 @@ from nymlink.project.project import Project
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-CALIBRATION = Calibration(
-    -4.5,
-    {
-        "score": 3.0,
-        "ahead": 3.0,
-        "alone": 1.0,
-        "covered": 1.0,
-        "covering": 1.0,
-        "known": 0.5,
-        "ranked": 0.5,
-        "similar": 0.0,
-        "apart": 0.0,
-    },
-    ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
-    "200 mentions of a corpus",
-)
+from tests.linking.toy import CALIBRATION
 
 NAMES = {
     "X:1": ("gout", "podagra"),

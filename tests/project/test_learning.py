@@ -30,7 +30,7 @@ from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
 from nymlink.vocabulary.read import read_vocabulary
 from tests.index.small import many_names, vocabulary
-from tests.project.conftest import CALIBRATION
+from tests.linking.toy import CALIBRATION
 
 GOUT, FEVER, HEART, ELSE = 1, 2, 3, 4
 

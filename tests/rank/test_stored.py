@@ -16,7 +16,7 @@ from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.index_folder import store_calibration, store_fusion, store_ranker
 from nymlink.linking.linker import Linker
-from tests.linking.confidence.test_calibration import CALIBRATION
+from tests.linking.toy import CALIBRATION
 from tests.rank.toy import LAST_FIRST, built_index, damaged, ranker
 
 RANKER = ranker(LAST_FIRST).to_dict()

@@ -19,7 +19,8 @@ from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.crossing import Crossing, RollUp
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-from tests.serve.toy import CALIBRATION, built_index, serving
+from tests.linking.toy import CALIBRATION
+from tests.serve.toy import built_index, serving
 
 
 def _newer() -> Index:

@@ -11,31 +11,14 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Calibration
 from nymlink.serve.app import create_app
 from nymlink.serve.serve_settings import Limits, ServeSettings
 from nymlink.serve.served import ServedIndex, ServedIndexes
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.linking.toy import CALIBRATION
 from tests.serve.described import check_answer
-
-CALIBRATION = Calibration(
-    -4.5,
-    {
-        "score": 3.0,
-        "ahead": 3.0,
-        "alone": 1.0,
-        "covered": 1.0,
-        "covering": 1.0,
-        "known": 0.5,
-        "ranked": 0.5,
-        "similar": 0.0,
-        "apart": 0.0,
-    },
-    ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
-    "200 mentions of a corpus",
-)
 
 
 def _vocabulary() -> Vocabulary:

@@ -7,37 +7,21 @@ import pytest
 from scipy.special import expit
 
 from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
-from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration, Features
-
-BEFORE = Calibration(
-    -4.5,
-    {
-        "score": 3.0,
-        "ahead": 3.0,
-        "alone": 1.0,
-        "covered": 1.0,
-        "covering": 1.0,
-        "known": 0.5,
-        "ranked": 0.5,
-        "similar": 0.0,
-        "apart": 0.0,
-    },
-    ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
-    "200 mentions of a corpus",
-)
+from nymlink.linking.calibration import CONFIDENCE_FEATURES, Features
+from tests.linking.toy import CALIBRATION
 
 
 def drawn(count: int, *, shift: float, seed: int = 0) -> tuple[Features, np.ndarray]:
     """Links whose log-odds are those of the calibration, and a shift."""
     rng = np.random.default_rng(seed)
     features = rng.random((count, len(CONFIDENCE_FEATURES)))
-    weights = np.array([BEFORE.weights[name] for name in CONFIDENCE_FEATURES])
-    return features, rng.random(count) < expit(BEFORE.intercept + features @ weights + shift)
+    weights = np.array([CALIBRATION.weights[name] for name in CONFIDENCE_FEATURES])
+    return features, rng.random(count) < expit(CALIBRATION.intercept + features @ weights + shift)
 
 
 def refitted(features: Features, right: np.ndarray, factors: np.ndarray | None = None) -> CalibrationRefit:
     return refit_calibration(
-        BEFORE,
+        CALIBRATION,
         features,
         right,
         np.ones(len(right)) if factors is None else factors,
@@ -52,7 +36,7 @@ def test_confidences_move_to_what_was_judged(shift: float) -> None:
     assert found.calibration is not None
     assert found.after < found.before
     features, right = drawn(2000, shift=shift, seed=1)
-    errors = [abs(each.confidence(features).mean() - right.mean()) for each in (BEFORE, found.calibration)]
+    errors = [abs(each.confidence(features).mean() - right.mean()) for each in (CALIBRATION, found.calibration)]
     assert errors[1] < errors[0] / 3
     assert found.calibration.fitted_to == "200 mentions of a corpus; decisions"
 
@@ -71,7 +55,7 @@ def test_a_few_links_move_it_a_little() -> None:
     assert few is not None
     assert many is not None
     middle = np.full((1, len(CONFIDENCE_FEATURES)), 0.5)
-    levels = [each.confidence(middle)[0] for each in (BEFORE, few, many)]
+    levels = [each.confidence(middle)[0] for each in (CALIBRATION, few, many)]
     assert levels[0] > levels[1] > levels[2]
 
 
@@ -80,7 +64,7 @@ def test_every_precision_that_could_be_asked_for_still_can() -> None:
     assert found.calibration is not None
     assert found.calibration.threshold(0.97) <= found.calibration.surest
     assert found.calibration.threshold(0.8) <= found.calibration.threshold(0.97)
-    assert found.calibration.surest < BEFORE.surest
+    assert found.calibration.surest < CALIBRATION.surest
 
 
 def test_links_without_concepts_and_doubted_ones_are_not_fitted_to() -> None:

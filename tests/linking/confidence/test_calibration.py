@@ -34,7 +34,7 @@ from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
 from nymlink.vocabulary.concepts import Name
 from tests.index.small import many_names, vocabulary
-from tests.linking.toy import linker_from
+from tests.linking.toy import CALIBRATION, linker_from
 
 NAMES = many_names(120, seed=5)
 
@@ -61,22 +61,6 @@ QUERIES = [
     "",
     *(name[1:] for name in NAMES[:20] if "no " not in name),
 ]
-CALIBRATION = Calibration(
-    -4.5,
-    {
-        "score": 3.0,
-        "ahead": 3.0,
-        "alone": 1.0,
-        "covered": 1.0,
-        "covering": 1.0,
-        "known": 0.5,
-        "ranked": 0.5,
-        "similar": 0.0,
-        "apart": 0.0,
-    },
-    ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
-    "200 mentions of a corpus",
-)
 
 
 @cache
