@@ -304,4 +304,4 @@ def test_a_vocabulary_is_extended_and_stays_as_it_was(heart: Vocabulary) -> None
     assert [name.source for name in more.find("HEART ATTACK")] == ["more", "more"]
     assert more.resolve("OLD:9") == ("M:9",)
     assert more.resolve("OLD:1") == ("M:1",)
-    assert more.ancestors("M:9") == ("M:1", "M:2")
+    assert [*more.ancestors("M:9")] == ["M:1", "M:2"]

@@ -55,26 +55,16 @@ def steps_between(vocabulary: Vocabulary, concept: int, others: Collection[int],
     Returns:
         The number of steps; infinity if all others are farther away.
     """
-    above = _steps_up(vocabulary, concept, most)
+
+    def steps_up(row: int) -> dict[str, int]:
+        concept_id = vocabulary.concept_id(row)
+        return {concept_id: 0, **vocabulary.ancestors(concept_id, most=most)}
+
+    above = steps_up(concept)
     steps = [
-        up + above[ancestor]
-        for other in others
-        for ancestor, up in _steps_up(vocabulary, other, most).items()
-        if ancestor in above
+        up + above[ancestor] for other in others for ancestor, up in steps_up(other).items() if ancestor in above
     ]
     return min((each for each in steps if each <= most), default=inf)
-
-
-def _steps_up(vocabulary: Vocabulary, concept: int, most: int) -> dict[str, int]:
-    """Find the ancestors at most so many steps up: id → steps, with the concept itself at 0."""
-    parents = vocabulary.columns.concepts["parents"]
-    found = {vocabulary.concept_id(concept): 0}
-    rows = [concept]
-    for steps in range(1, most + 1):
-        above = dict.fromkeys(parent for row in rows for parent in parents[row].as_py() if parent not in found)
-        found.update(dict.fromkeys(above, steps))
-        rows = [row for row in map(vocabulary.row, above) if row is not None]
-    return found
 
 
 def find_superseded(columns: Columns, concepts: Bools) -> tuple[Bools, Bools]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -304,23 +305,29 @@ class Vocabulary:
             last = tuple(obsolete) or last
         return tuple(live) or last
 
-    def ancestors(self, concept_id: str) -> tuple[str, ...]:
-        """Return the ids of all ancestors of a concept, nearest first, with parents outside the vocabulary.
+    def ancestors(self, concept_id: str, *, most: float = inf) -> dict[str, int]:
+        """Find the ancestors of a concept, parents outside the vocabulary included. Cycles do no harm.
 
-        Cycles among parents are allowed.
+        Args:
+            concept_id: id of the concept.
+            most: largest number of steps from the concept.
+
+        Returns:
+            Id of an ancestor → the number of steps up to it, nearest first.
 
         Raises:
             UnknownNameError: no concept has this id.
         """
-        ancestors: dict[str, None] = {}
+        found: dict[str, int] = {}
         parents = self.columns.concepts["parents"]
-        rows = [self._known_row(concept_id)]
-        while rows:
+        rows, steps = [self._known_row(concept_id)], 0
+        while rows and steps < most:
+            steps += 1
             above = dict.fromkeys(parent for row in rows for parent in parents[row].as_py())
-            unseen = [parent for parent in above if parent not in ancestors and parent != concept_id]
-            ancestors.update(dict.fromkeys(unseen))
+            unseen = [parent for parent in above if parent not in found and parent != concept_id]
+            found.update(dict.fromkeys(unseen, steps))
             rows = [row for row in map(self.row, unseen) if row is not None]
-        return tuple(ancestors)
+        return found
 
     def name_batches(
         self,
