@@ -11,7 +11,7 @@ import pyarrow as pa
 import xxhash
 
 from nymlink.annotation.tokens import Kind, Word
-from nymlink.annotation.word_classes import WordRules, without_accents
+from nymlink.annotation.word_rules import WordRules, without_accents
 from nymlink.index.entries.sorted_texts import map_texts, save_texts
 
 _MOST: Final = 1 << 17

@@ -25,7 +25,7 @@ from nymlink.annotation.name_choice import NameChooser
 from nymlink.annotation.name_table import NameTable, build_lexicon, build_table, names_of
 from nymlink.annotation.tokens import tokens_of
 from nymlink.annotation.windows import Hit, Spans, find_cores, find_punctuated, find_windows, longest
-from nymlink.annotation.word_classes import rules_for_words
+from nymlink.annotation.word_rules import rules_for_words
 from nymlink.core.environment import CACHE_HINT, user_cache
 from nymlink.core.errors import OutputError, StoreError
 from nymlink.core.files import sha256

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from nymlink.annotation.lexicon import AND, Lexicon
 from nymlink.annotation.tokens import MASK, PASSED, Kind, Token, Word, tokens_of_name
-from nymlink.annotation.word_classes import WordRules, classes_of, find_exchanges
+from nymlink.annotation.word_classes import classes_of, find_exchanges
+from nymlink.annotation.word_rules import WordRules
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.terminal import track
