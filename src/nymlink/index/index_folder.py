@@ -14,9 +14,14 @@ import pyarrow as pa
 from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
 from nymlink.core.json_files import member
 from nymlink.core.store.atomic import locked_file
-from nymlink.core.store.manifest import read_manifest, require_files, write_directory, write_manifest
+from nymlink.core.store.manifest import (
+    Verification,
+    read_manifest,
+    require_files,
+    write_directory,
+    write_manifest,
+)
 from nymlink.core.store.ownership import MANIFEST
-from nymlink.core.store.verification import Verification
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion import DENSE, EXACT_MATCH, ExtendedSearch, Fusion
