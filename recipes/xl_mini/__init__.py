@@ -20,7 +20,6 @@ same command goes on after any stop. The stages, in order:
 5. ``align``, with ``--student pieces``: self-alignment on names of all languages, and the mean with the weights
    before. ``join``, with E5: both encoders in int8, in one folder. A name has the sum of their vectors.
 6. ``evaluate``: the figures of all these, beside the base, the untrained base and character TF-IDF.
-7. ``xlbel``: the stages of the paper, and what they and all these find of the queries of XL-BEL.
 
 Made only where ``--only`` asks for it, after these:
 

@@ -70,12 +70,6 @@ def main() -> None:
     before = json.loads(arguments.json.read_text("utf-8")) if arguments.json and arguments.json.exists() else {}
     parts = {
         **before.get("about", {}).get("parts", {}),
-        "xlbel": {
-            "data": "XL-BEL v1.0, 1,000 mentions a language; mentions whose concept the dictionary has",
-            "split": "test",
-            "dictionary": "34,786 concepts with UMLS ids of 60 open tables, names in all their languages",
-            "counting": "Acc@1 by concept, vectors alone where a row does not say hybrid",
-        },
         "translations": {"data": "open tables", "dictionary": None, "counting": "pairs"},
         "tokens": {
             "data": "names learned, at most 2,000 a language",
@@ -84,9 +78,6 @@ def main() -> None:
         },
         "speed": {"data": "names learned, 1,000 a language", "dictionary": None, "counting": "names a second"},
     }
-    own_names_out = "34,786 concepts with UMLS ids of 60 open tables, without names in the language asked"
-    parts["xlbel_own_names_out"] = {**parts["xlbel"], "dictionary": own_names_out}
-    parts["xlbel_covered"] = {**parts["xlbel"], "data": "XL-BEL v1.0", "counting": "mentions"}
     parts["tables"] = parts["translations"]
     save(arguments.json, {**before, "about": {**told, "parts": parts}, **result(recipe)})
 

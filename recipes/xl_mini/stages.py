@@ -28,7 +28,6 @@ from recipes.xl_mini import (
     student,
     teachers,
     tokenizer,
-    xlbel,
 )
 
 MIXED: Final = "nymlink-xl-mini"
@@ -47,8 +46,7 @@ UNTRAINED: Final = "all-MiniLM-L6-v2"
 """The encoder that nymlink-mini was trained from."""
 
 _FOUND: Final = "found by "
-_XLBEL: Final = "XL-BEL by "
-"""How names of kept figures begin."""
+"""How the names of kept figures of encoders begin."""
 
 _COUNTED: Final = 2_000
 """Names of a language whose tokens are counted."""
@@ -197,23 +195,6 @@ def untrained() -> str:
     return str(Path(spec.submodule_search_locations[0]) / "model")
 
 
-def measure_xlbel(recipe: Recipe) -> None:
-    """Train the stages of the paper, and ask what they, and the encoders before, find of the queries of XL-BEL."""
-    own = recipe.folder / "xlbel"
-    own.mkdir(exist_ok=True)
-    stages = xlbel.train_stages(own, recipe.data, seed=recipe.seed)
-    alone: dict[str, str | Path] = {UNTRAINED: untrained(), Path(recipe.base).name: recipe.base}
-    alone |= {STUDENT: recipe.folder / STUDENT, **stages}
-    alone[MIXED] = recipe.folder / MIXED
-    rows = [("character TF-IDF", None, "nymlink"), *((name, place, "none") for name, place in alone.items())]
-    for name, place, sparse in [*rows, (f"{MIXED}, hybrid", recipe.folder / MIXED, "nymlink")]:
-        figures.keep(
-            recipe.folder,
-            f"{_XLBEL}{name}",
-            partial(xlbel.evaluate, recipe.folder, recipe.data, name, place, sparse=sparse),
-        )
-
-
 def make_shipped(recipe: Recipe) -> None:
     """Write the int8 form into the distribution."""
     figures.keep(recipe.folder, "shipped", partial(ship.ship, recipe.folder / MIXED))
@@ -239,8 +220,8 @@ def draw(recipe: Recipe) -> None:
 
 
 BY_STUDENT: Final = {
-    "e5": ("data", "tokenizer", "student", "join", "evaluate", "xlbel"),
-    "pieces": ("data", "tokenizer", "student", "distil", "align", "evaluate", "xlbel"),
+    "e5": ("data", "tokenizer", "student", "join", "evaluate"),
+    "pieces": ("data", "tokenizer", "student", "distil", "align", "evaluate"),
 }
 """The stages that make and measure each student."""
 
@@ -252,7 +233,6 @@ STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
     "align": make_aligned,
     "join": make_joined,
     "evaluate": measure,
-    "xlbel": measure_xlbel,
     "ship": make_shipped,
     "speed": measure_speed,
     "pictures": draw,
@@ -262,24 +242,16 @@ STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
 def result(recipe: Recipe) -> dict[str, Any]:
     """Collect the figures of all stages that were run."""
     kept = figures.read(recipe.folder)
-    found, asked = (
-        {
-            name.removeprefix(prefix): kept.pop(name)
-            for name in sorted(kept, key=lambda name: _place(recipe, name))
-            if name.startswith(prefix)
-        }
-        for prefix in (_FOUND, _XLBEL)
-    )
+    found = {
+        name.removeprefix(_FOUND): kept.pop(name)
+        for name in sorted(kept, key=lambda name: _place(recipe, name))
+        if name.startswith(_FOUND)
+    }
     tables: dict[str, Any] = {
         name: _curve(steps) for name, steps in kept.pop("learning_curves").items() if name == "distilled" and steps
     }
     tables |= {benchmark: evaluate.table(found, benchmark) for benchmark in ("hpo", "icd10")}
-    results = list(chain.from_iterable(asked.values()))
-    if results:
-        tables["xlbel"] = xlbel.table(results, own_names=True)
-        tables["xlbel_own_names_out"] = xlbel.table(results, own_names=False)
-        tables["xlbel_covered"] = xlbel.covered(results)
-    return {**kept.pop("data", {}), **kept, **tables, "found": found, "results": results}
+    return {**kept.pop("data", {}), **kept, **tables, "found": found}
 
 
 def _place(recipe: Recipe, figure: str) -> int:
@@ -292,10 +264,9 @@ def _place(recipe: Recipe, figure: str) -> int:
         f"{UNTRAINED}, hybrid",
         f"{base}, hybrid",
         STUDENT,
-        *xlbel.STAGES,
     ]
     rows += [PIECES, "distilled", "aligned", ONE_LAYER, f"{ONE_LAYER}, hybrid", MIXED, f"{MIXED}, hybrid"]
-    name = figure.removeprefix(_FOUND).removeprefix(_XLBEL)
+    name = figure.removeprefix(_FOUND)
     return rows.index(name) if name in rows else len(rows)
 
 

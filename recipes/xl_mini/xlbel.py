@@ -1,14 +1,21 @@
-"""The stages of the cross-lingual training of Liu et al. (ACL 2021), and what each finds of the queries of XL-BEL.
+"""Measure nymlink-xl-mini on XL-BEL, beside its bases, and the stages of Liu et al. (ACL 2021) with ``--stages``.
 
-``en_syn`` and ``all_syn`` learn synonyms from the untrained student; words and their translations follow
-(Wiktionary, and MUSE beside it). Neither may be learned by a model that is shipped: these are experiments.
+    python -m recipes.xl_mini.xlbel FOLDER --e5 MODEL [--stages] [--data DATA] [--json FILE]
+
+The dictionary has the concepts of open tables that UMLS knows. The stages start from multilingual-e5-small:
+``en_syn`` and ``all_syn`` learn synonyms, then words and their translations follow (Wiktionary, and MUSE beside
+it). Neither may be learned by a model that is shipped: these are experiments. FOLDER is that of the other stages;
+in an empty one the tables are merged first. What was measured is kept there, and not measured again.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,9 +24,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from benchmarks.common.report import about, save
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.read import read_corpus
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.folder import MINI, XL_MINI
 from nymlink.index.index import Index
 from nymlink.pairs.pairs import PAIRS
 from nymlink.train.names.pair_trainings import train_sap, train_translation
@@ -28,6 +38,8 @@ from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.xlbel.evaluate import evaluate_languages, find_queries
 from recipes import mixture
+from recipes.xl_mini import figures
+from recipes.xl_mini.data import make
 
 LANGUAGES: Final = ("en", "es", "de", "fi", "ru", "tr", "ko", "zh", "ja", "th")
 """In the order of the paper."""
@@ -68,24 +80,17 @@ _KEPT: Final = frozenset(
 )
 
 
-def train_stages(folder: Path, data: Path, *, seed: int) -> dict[str, Path]:
-    """Train the stages, or go on with them; the folder of each."""
+def train_stages(folder: Path, data: Path, base: str, *, seed: int) -> dict[str, Path]:
+    """Train the stages from a base, or go on with them; the folder of each."""
     places = {}
     for stage, shares in SYNONYMS.items():
         pairs, output = folder / f"{stage}.parquet", folder / stage
         if not pairs.exists():
-            table = synonym_pairs(folder.parent, shares, seed=seed)
+            table = synonym_pairs(folder, shares, seed=seed)
             with atomic_file(pairs) as partial:
                 pq.write_table(table, partial)
         train_sap(
-            SapSettings(
-                pairs=str(pairs),
-                base=str(folder.parent / "untrained student"),
-                output=str(output),
-                seed=seed,
-                max_steps=STEPS,
-                **SETTINGS,
-            ),
+            SapSettings(pairs=str(pairs), base=base, output=str(output), seed=seed, max_steps=STEPS, **SETTINGS),
             progress=True,
         )
         places[stage] = output
@@ -137,20 +142,21 @@ def dictionary(folder: Path) -> Vocabulary:
     return Vocabulary.of(*((source, _only(tables, ids)) for source, tables in whole.parts()))
 
 
-def evaluate(folder: Path, data: Path, stage: str, encoder: str | Path | None, *, sparse: str) -> list[Result]:
+def evaluate(folder: Path, data: Path, stage: str, encoder: str | None, *, sparse: str) -> list[Result]:
     """Ask the queries of XL-BEL of an index.
 
     Args:
-        folder: with the merged vocabulary.
-        data: with the queries.
-        stage: what the index is called.
-        encoder: that of the index; ``None`` for none.
+        folder: folder with the merged vocabulary.
+        data: folder with the queries.
+        stage: name of the index in the results.
+        encoder: encoder of the index; ``None`` for none.
         sparse: sparse search of the index.
     """
     files = find_queries([data / "corpora/xlbel/v1.0"], LANGUAGES)
     queries = {code: read_corpus(file) for code, file in files.items()}
     known = None if encoder is None else Encoder.load(encoder)
-    index = Index.build(dictionary(folder), sparse=sparse, encoder=known, progress=True)
+    cache = EmbeddingCache(folder / "vectors")
+    index = Index.build(dictionary(folder), sparse=sparse, encoder=known, cache=cache, progress=True)
     results = evaluate_languages({stage: index}, queries, without_own_names=True, progress=True)
     return [{name: value for name, value in result.to_dict().items() if name in _KEPT} for result in results]
 
@@ -188,6 +194,61 @@ def covered(results: Sequence[Result]) -> list[dict[str, str]]:
     return list(rows.values())
 
 
+def measure(folder: Path, data: Path, encoders: Mapping[str, str]) -> list[Result]:
+    """Measure search by spelling, each encoder alone, and the last one in the hybrid."""
+    [*_, (last, place)] = encoders.items()
+    rows = [("character TF-IDF", None, "nymlink"), *((name, each, "none") for name, each in encoders.items())]
+    rows.append((f"{last}, hybrid", place, "nymlink"))
+    results = []
+    for name, each, sparse in rows:
+        key = f"XL-BEL by {name}"
+        figures.keep(folder, key, partial(evaluate, folder, data, name, each, sparse=sparse))
+        results += figures.read(folder)[key]
+    return results
+
+
+def main() -> None:
+    """Measure and print; also write the figures with --json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of the recipe, or an empty one")
+    parser.add_argument("--e5", required=True, help="multilingual-e5-small, as nymlink loads it")
+    parser.add_argument("--stages", action="store_true", help="also train and measure the stages of the paper")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the data")
+    parser.add_argument("--json", type=Path, help="file of the figures")
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder
+    folder.mkdir(exist_ok=True)
+    make(arguments.data, folder, seed=0)
+    encoders = {"nymlink-mini": MINI, "multilingual-e5-small": arguments.e5}
+    if arguments.stages:
+        places = train_stages(folder, arguments.data, arguments.e5, seed=0)
+        encoders |= {stage: str(place) for stage, place in places.items()}
+    results = measure(folder, arguments.data, {**encoders, "nymlink-xl-mini": XL_MINI})
+    found = {
+        "xlbel": table(results, own_names=True),
+        "xlbel_own_names_out": table(results, own_names=False),
+        "xlbel_covered": covered(results),
+    }
+    for name, rows in found.items():
+        print(name, *("  ".join(row.values()) for row in rows), sep="\n")
+    known = f"{len(dictionary(folder)):,} concepts with UMLS ids of open tables"
+    told = about(
+        command=f"python -m recipes.xl_mini.xlbel {' '.join(sys.argv[1:])}",
+        data="XL-BEL v1.0, 1,000 mentions a language; mentions whose concept the dictionary has",
+        split="test",
+        dictionary=f"{known}, names in all their languages",
+        counting="Acc@1 by concept, vectors alone where a row does not say hybrid",
+        encoder="nymlink-xl-mini",
+        seed=0,
+    )
+    parts = {
+        "xlbel_own_names_out": {"dictionary": f"{known}, without names in the language asked"},
+        "xlbel_covered": {"counting": "mentions"},
+    }
+    if arguments.json:
+        save(arguments.json, {"about": {**told, "parts": parts}, **found, "results": results})
+
+
 def _only(tables: Tables, ids: pa.ChunkedArray) -> Tables:
     """Restrict the tables of a source to some concepts."""
     return replace(
@@ -196,3 +257,7 @@ def _only(tables: Tables, ids: pa.ChunkedArray) -> Tables:
         names=tables.names.filter(pc.is_in(tables.names["concept_id"], ids)),
         redirects=tables.redirects.slice(0, 0),
     )
+
+
+if __name__ == "__main__":
+    main()
