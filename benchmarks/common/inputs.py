@@ -19,6 +19,9 @@ _PREPARED: Final = {
 }
 _SPLITS: Final = ("processed_train", "processed_dev")
 
+LETTERS: Final = "letters"
+"""Name of search by spelling among encoders."""
+
 
 def data_root() -> Path:
     """Get the folder of real corpora: $NYMLINK_DATA, or ``shared/data`` next to the repository."""
@@ -26,6 +29,11 @@ def data_root() -> Path:
     if not root.is_dir():
         raise SystemExit(f"{root}: no such folder: set NYMLINK_DATA")
     return root
+
+
+def encoder_of(name: str) -> str | None:
+    """Get the encoder of a name; ``None`` for search by spelling."""
+    return None if name == LETTERS else name
 
 
 def unpack(archive: str, folder: str, *, parts: list[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.common.inputs import LETTERS, encoder_of
 from benchmarks.common.report import publish, table
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.model.folder import MINI, XL_MINI
@@ -23,9 +24,6 @@ from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
-
-LETTERS: Final = "letters"
-"""No encoder: search by spelling."""
 
 TFIDF: Final = "scikit-learn, TF-IDF"
 VOCABULARY: Final = "icd10cm"
@@ -100,7 +98,7 @@ def _index(folder: Path, vocabulary: Path, encoder: str) -> Index:
     if not directory.exists():
         Index.build(
             read_vocabulary(vocabulary),
-            encoder=None if encoder == LETTERS else encoder,
+            encoder=encoder_of(encoder),
             cache=EmbeddingCache(folder / "vectors"),
             directory=directory,
             progress=True,

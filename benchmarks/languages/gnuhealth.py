@@ -23,10 +23,10 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.common.inputs import LETTERS, encoder_of
 from benchmarks.common.report import publish, table
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.cached_vectors import EmbeddingCache
-from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import XL_MINI
 from nymlink.index.index import Index
 from nymlink.linking.pipeline import Pipeline
@@ -34,9 +34,6 @@ from nymlink.rank.retrieval import Question
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
 from recipes.xl_mini.held_out import held_out_concepts
-
-LETTERS: Final = "letters"
-"""No encoder: search by spelling, character TF-IDF."""
 
 MENTIONS: Final = 1000
 FEWEST: Final = 500
@@ -72,7 +69,7 @@ def main() -> None:
     for encoder in arguments.encoder:
         index = Index.build(
             vocabulary,
-            encoder=None if encoder == LETTERS else Encoder.load(encoder),
+            encoder=encoder_of(encoder),
             cache=EmbeddingCache(arguments.folder / "vectors"),
         )
         right = {language: _right(index, own) for language, own in asked.items()}

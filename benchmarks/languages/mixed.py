@@ -26,6 +26,7 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.common.inputs import LETTERS, encoder_of
 from benchmarks.common.report import publish, table
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.model.folder import XL_MINI
@@ -37,9 +38,6 @@ from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
 from recipes.xl_mini.evaluate import held_out_corpora, with_own_names
 from recipes.xl_mini.held_out import HPO, held_out_concepts, rows
-
-LETTERS: Final = "letters"
-"""No encoder: search by spelling, character TF-IDF."""
 
 WITHOUT: Final = "without"
 """Mentions of concepts without a name in the language of the mention."""
@@ -138,7 +136,7 @@ def _index(folder: Path, dictionary: Path, encoder: str) -> Index:
         cache = EmbeddingCache(folder / "vectors")
         Index.build(
             read_vocabulary(dictionary),
-            encoder=None if encoder == LETTERS else encoder,
+            encoder=encoder_of(encoder),
             cache=cache,
             directory=directory,
         )

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.common import tasks
-from benchmarks.common.inputs import unpack
+from benchmarks.common.inputs import encoder_of, unpack
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.corpus.read import read_corpus
@@ -189,14 +189,15 @@ def parser_of(description: str | None, *, encoder: str = MINI) -> argparse.Argum
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder that keeps indexes and questions")
-    parser.add_argument("--encoder", default=encoder, help="the encoder of the indexes")
+    parser.add_argument("--encoder", default=encoder, help="encoder of the indexes, or letters for none")
     parser.add_argument("--json", type=Path, help="also write the tables to this file")
     return parser
 
 
 def folder_of(folder: Path, encoder: str) -> Path:
     """Make the folder of an encoder's indexes and questions."""
-    own = folder / Encoder.load(encoder).fingerprint[:12]
+    name = encoder_of(encoder)
+    own = folder / (encoder if name is None else Encoder.load(name).fingerprint[:12])
     own.mkdir(parents=True, exist_ok=True)
     return own
 
@@ -307,7 +308,9 @@ def opened(name: str, encoder: str, folder: Path, data: Path) -> Index:
     if not directory.exists():
         languages = None if name in ("medic", "askapatient", "labs") else ("en",)
         vocabulary = vocabulary_of(name, data)
-        Index.build(vocabulary, encoder=encoder, languages=languages, directory=directory, progress=True)
+        Index.build(
+            vocabulary, encoder=encoder_of(encoder), languages=languages, directory=directory, progress=True
+        )
     index = Index.load(directory)
     plan = Plan.from_dict(index.settings)
     index = index.with_ranker(plan.ranker)
