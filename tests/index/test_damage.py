@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import OutputError, StoreError
-from nymlink.core.store import verification
+from nymlink.core.store import manifest
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.index.fusion import Fusion
@@ -93,13 +93,13 @@ def test_the_first_query_waits_for_what_is_checked_in_the_background(
 ) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
     flip(directory / "dense" / "vectors.npy", 4000)
-    go_on, check = threading.Event(), verification.check_files
+    go_on, check = threading.Event(), manifest.check_files
 
     def slowly(*given: object) -> None:
         go_on.wait(20)
         check(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(verification, "check_files", slowly)
+    monkeypatch.setattr(manifest, "check_files", slowly)
     opened = Index.load(directory)
     derived = [opened, opened.with_fusion(opened.fusion), opened.with_calibration({})]
     threading.Timer(0.2, go_on.set).start()
@@ -117,7 +117,7 @@ def test_a_forked_process_checks_for_itself(saved: Path, tmp_path: Path, monkeyp
     directory = shutil.copytree(saved, tmp_path / "copy")
     flip(directory / "dense" / "vectors.npy", 4000)
     # As if no thread had come to anything before the fork.
-    monkeypatch.setattr(verification.Thread, "start", lambda _: None)
+    monkeypatch.setattr(manifest.Thread, "start", lambda _: None)
     opened = Index.load(directory)
     child = os.fork()
     if child == 0:
