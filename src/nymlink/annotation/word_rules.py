@@ -28,7 +28,7 @@ class WordRules:
     adjectives_follow = False
 
     def kind(self, word: str) -> Kind:
-        """Tell what a word is to the names around it."""
+        """Get the kind of a word: part of a name, conjunction, preposition, or another."""
         return Kind.WORD
 
     def lemma(self, word: str) -> str:
@@ -36,11 +36,11 @@ class WordRules:
         return word
 
     def root(self, lemma: str) -> str:
-        """Stem a lemma down to what derived words have in common."""
+        """Stem a lemma so that words derived from each other are the same."""
         return lemma
 
     def nouns(self, lemma: str) -> Iterator[str]:
-        """Yield the lemmas of nouns that an adjective may be made of."""
+        """Yield the lemmas of nouns from which an adjective may be derived."""
         return iter(())
 
     def groups(self) -> Iterator[frozenset[str]]:
@@ -48,11 +48,11 @@ class WordRules:
         return iter(())
 
     def same(self, lemma: str) -> str:
-        """Return the lemma that stands for a lemma and all that say quite the same."""
+        """Return the lemma that stands for all lemmas of the same meaning."""
         return lemma
 
     def is_empty(self, lemma: str) -> bool:
-        """Whether a name says the same without a word."""
+        """Whether a word can be left out without changing the meaning of a name."""
         return False
 
     def is_qualifier(self, lemma: str) -> bool:
@@ -60,7 +60,7 @@ class WordRules:
         return False
 
     def is_wrong(self, lemma: str) -> bool:
-        """Whether a word says that something is wrong, and not what."""
+        """Whether a word states an unspecified disorder ("problem")."""
         return False
 
     def is_adjective(self, word: str) -> bool:
@@ -68,11 +68,11 @@ class WordRules:
         return False
 
     def is_person(self, word: str) -> bool:
-        """Whether a word is for somebody who has a finding."""
+        """Whether a word names a person with a finding ("patient")."""
         return False
 
     def is_beside_gene(self, word: str) -> bool:
-        """Whether an abbreviation before a word is that of a gene, a protein or a cell line."""
+        """Whether a word shows that the abbreviation before it is a gene, a protein or a cell line."""
         return False
 
     def meanings(self, abbreviation: str) -> tuple[tuple[str, ...], ...]:
