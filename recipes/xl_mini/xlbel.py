@@ -217,7 +217,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file of the figures")
     arguments = parser.parse_args()
     folder: Path = arguments.folder
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     make(arguments.data, folder, seed=0)
     encoders = {"nymlink-mini": MINI, "multilingual-e5-small": arguments.e5}
     if arguments.stages:
