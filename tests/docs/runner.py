@@ -242,7 +242,8 @@ def _check_installs(line: str) -> None:
 def check_script(words: list[str], place: str) -> None:
     """Check that a script of the repository, which runs for minutes or hours, exists and has these options."""
     if words[0] == "-m":
-        words = [f"{words[1].replace('.', '/')}/__main__.py", *words[2:]]
+        module = words[1].replace(".", "/")
+        words = [module if (ROOT / module).is_dir() else f"{module}.py", *words[2:]]
     script = ROOT / words[0]
     # A folder of scripts with a "__main__.py" is run as one.
     files = sorted(script.glob("*.py")) if (script / "__main__.py").is_file() else [script]
