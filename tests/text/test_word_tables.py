@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
-import nymlink.text
+import nymlink
 from nymlink.text.normalise import normalise
 from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 
 AS_WRITTEN = ("no_answers.tsv", "beside.tsv", "drugs.tsv")
 """Tables that mentions are compared with as they are written, signs included."""
 
+_SOURCE = Path(nymlink.__file__).parent
 TABLES = sorted(
-    path for path in Path(nymlink.text.__file__).parent.rglob("*.tsv") if path.parent.name != "clinical"
+    path
+    for path in (*(_SOURCE / "text").rglob("*.tsv"), _SOURCE / "linking" / "data" / "no_answers.tsv")
+    if path.parent.name != "clinical"
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from nymlink.corpus.documents import Document
 from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.index import Index
-from nymlink.linking.ids import Ids
+from nymlink.linking.certain import Ids
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.tables.coded import CodedTable

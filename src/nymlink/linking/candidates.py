@@ -1,21 +1,18 @@
-"""Turn the matches of an index into the candidates of links; find verbatim names without a search.
-
-If a mention equals a name of one concept alone, apart from capitals and signs, that concept is its first
-candidate. A search could neither replace it nor raise its confidence, so none is run.
-"""
+"""Turn the matches of an index into what a link says of them: its candidates and the domain of its mention."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from nymlink.index.fusion import EXACT_MATCH, WEIGHTED
+from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.walk import Matches, likeliest_name
-from nymlink.linking.link import Candidate
+from nymlink.index.walk import Matches
+from nymlink.linking.calibration import CLEAR, DEPTH
+from nymlink.linking.link import Candidate, Domain
 from nymlink.rank.ranker import RankedMatches
 from nymlink.rank.retrieval import Question
 from nymlink.text.normalise import normalise
@@ -79,58 +76,57 @@ def _writing(exact: float, matched: Name, surface: str | None) -> dict[str, floa
     return {WRITING: round(writing_likeness(surface, matched.text), 6)}
 
 
-_AHEAD: Final = 2e-6
-"""Smallest lead over every other name that rounding cannot remove."""
+_FEWEST: Final = 0.01
+"""Smallest share of the concepts of an index that counts as a vocabulary of its own."""
 
 
-def find_verbatim(index: Index, questions: Sequence[Question]) -> dict[Question, tuple[int, int]]:
-    """Find the questions that equal a name of one concept alone: question → rows (concept, name).
-
-    Args:
-        index: the index; nothing is found unless a weighted mean joins its searches.
-        questions: the questions; each wants one candidate.
-    """
-    # The exact search alone puts an equal name first if its weight is more than a rounding error.
-    if index.fusion.method != WEIGHTED or index.search.weights[EXACT_MATCH] <= _AHEAD:
-        return {}
-    named = ((question, _name_of(index, question)) for question in questions)
-    return {question: name for question, name in named if name is not None}
-
-
-def find_identified(index: Index, questions: Sequence[Question]) -> dict[Question, tuple[int, int]]:
-    """Find the questions that are ids: question → rows of the concept and of its preferred name."""
-    rows = {question: question.concept for question in questions if question.concept is not None}
-    named = ((question, row, index.vocabulary.preferred_row(row)) for question, row in rows.items())
-    return {question: (row, NONE if name is None else name) for question, row, name in named}
-
-
-def certain_matches(index: Index, found: Collection[tuple[int, int]], k: int) -> RankedMatches:
-    """Make the matches of questions with one certain concept each.
+class Domains:
+    """Guesses the vocabulary of mentions, by the prefixes of the ids of the nearest concepts.
 
     Args:
         index: the index.
-        found: rows (concept, name) of Q questions.
-        k: number of places for concepts; all but the first stay empty.
-
-    Returns:
-        Matches (Q, k). Their probabilities are NaN, because the ranker was not asked.
     """
-    matches = Matches.empty(len(found), k, index.search.parts)
-    matches.concepts[:, 0], matches.names[:, 0] = np.array([*found], np.int32).reshape(-1, 2).T
-    for values in (matches.scores, *matches.parts.values()):
-        values[:, 0] = 1.0
-    chances = None if index.ranker is None else np.full(matches.scores.shape, np.nan, np.float32)
-    return RankedMatches(matches, chances)
 
+    def __init__(self, index: Index) -> None:
+        self._codes, self._labels = index.vocabulary.concept_prefixes
+        counts = np.bincount(self._codes, minlength=len(self._labels))
+        self.are_several = int((counts >= _FEWEST * len(self._codes)).sum()) > 1
+        """Whether the index has several vocabularies, each with a hundredth of the concepts."""
 
-def _name_of(index: Index, question: Question) -> tuple[int, int] | None:
-    """Find the rows (concept, name) of the name that a question equals, if one concept alone has it."""
-    text, surface = question.text, question.surface
-    entry = index.entries.find(text)
-    if entry is None or question.rewritten or question.guessed:
-        return None
-    concepts = index.concepts_of(entry)
-    if len(concepts) != 1 or (surface is not None and normalise(surface) != text):
-        return None
-    [concept] = concepts
-    return concept, likeliest_name(index.vocabulary, index.entries.names_of(entry).tolist(), text, surface)
+    def guess(self, matches: Matches, place: int, first: int, confidence: float | None) -> Domain | None:
+        """Guess the domain of a query.
+
+        The confidence that is left for concepts beside the first one is shared among them by their scores. If the
+        query equals a name, only the concepts that have it count.
+
+        Args:
+            matches: matches of queries.
+            place: place of the query.
+            first: place of the first concept among its matches.
+            confidence: confidence in the first concept; ``None`` if unknown.
+
+        Returns:
+            The most probable domain; without a confidence that of the first concept. ``None`` if the index has a
+            single vocabulary, or nothing was found.
+        """
+        if not self.are_several:
+            return None
+        rows = matches.concepts[place, :DEPTH]
+        exact = np.round(matches.parts[EXACT_MATCH][place, :DEPTH], 6) == 1
+        # Beside an equal name, similar ones do not count; they are not always searched for.
+        found = (rows != NONE) & (exact | ~exact[first])
+        if not found[first]:
+            return None
+        codes, own = self._codes[rows], int(self._codes[rows[first]])
+        guessed, sure = own, None
+        if confidence is not None:
+            scores = matches.scores[place, :DEPTH].astype(np.float64)
+            # Without another concept, what is left is for concepts that were not found, of any domain.
+            others = np.where(found, np.exp((scores - scores[first]) / CLEAR), 0.0)
+            others[first] = 0.0
+            shares = np.bincount(codes, others, len(self._labels)) * (1 - confidence) / max(others.sum(), 1e-9)
+            shares[own] += confidence
+            guessed = int(shares.argmax())
+            sure = round(float(shares[guessed]), 6)
+        nearest = int((codes[found] == guessed).sum())
+        return Domain(self._labels[guessed], sure, nearest, int(found.sum()))

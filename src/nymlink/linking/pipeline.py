@@ -26,11 +26,10 @@ from nymlink.linking.calibration import (
     is_across,
     tied_names,
 )
-from nymlink.linking.candidates import candidates_of, certain_matches, find_identified, find_verbatim
+from nymlink.linking.candidates import Domains, candidates_of
 from nymlink.linking.cells import DENIED
-from nymlink.linking.domains import Domains
+from nymlink.linking.certain import Ids, certain_matches, find_identified, find_verbatim
 from nymlink.linking.doubts import GUESSED, ForeignLanguages, contradicts, doubts_about
-from nymlink.linking.ids import Ids
 from nymlink.linking.link import Candidate, Context, Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.linking.ties import TiedMention, settle_ties

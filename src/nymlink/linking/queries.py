@@ -10,13 +10,13 @@ from nymlink.corpus.documents import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.words import Words
 from nymlink.linking.cells import DENIED, split_mention
+from nymlink.linking.certain import says_nothing
 from nymlink.rank.retrieval import Question
 from nymlink.text.chemical_symbols import names_of_symbol
 from nymlink.text.contradictions import contradiction
 from nymlink.text.drugs import Drug, english_names, read_drugs
 from nymlink.text.drugs import readings as drug_readings
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
-from nymlink.text.no_answers import says_nothing
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites, expand_document, language_of_mention
 from nymlink.text.spelling import correct, may_be_misspelt, sounds_alike
@@ -95,7 +95,7 @@ class MentionQuery(NamedTuple):
         drug: what it says of a drug beside the name ("500 mg"); ``None`` if it is no drug.
         is_denied: whether it is a part that a cell denies ("no fever").
         nothing: reason why the mention names nothing ("a date"), see
-            :func:`~nymlink.text.no_answers.says_nothing`.
+            :func:`~nymlink.linking.certain.says_nothing`.
     """
 
     text: str
