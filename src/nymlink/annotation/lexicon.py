@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Final
 
+import numpy as np
 import pyarrow as pa
 import xxhash
 
-from nymlink.annotation.tokens import Kind, Word
-from nymlink.annotation.word_rules import WordRules, without_accents
+from nymlink.annotation.name_words import NameWords
+from nymlink.annotation.tokens import AND, Kind, Word
+from nymlink.annotation.word_classes import classes_of, find_exchanges
+from nymlink.annotation.word_rules import WordRules, word_of
 from nymlink.index.entries.sorted_texts import map_texts, save_texts
 
 _MOST: Final = 1 << 17
 """Most words of texts kept in memory."""
-
-AND: Final = "&"
-"""Lemma of "and" and similar words."""
 
 
 @dataclass(slots=True)
@@ -68,6 +68,17 @@ class Lexicon:
             pa.array([senses[lemma] for lemma in ordered], pa.large_string()),
         )
 
+    @classmethod
+    def of_names(cls, names: NameWords, rules: WordRules) -> Lexicon:
+        """Group the words of names into classes."""
+        lemmas = {names.lemmas[number] for number in np.unique(names.words).tolist()} - {AND}
+        numbers: dict[str, int] = {AND: 0}
+        same = [numbers.setdefault(rules.same(lemma), len(numbers)) for lemma in names.lemmas[1:]]
+        exchanges = find_exchanges(
+            names.concepts, names.starts, np.array([0, *same], np.int32)[names.words], [*numbers]
+        )
+        return cls.of(rules, lemmas, *classes_of(lemmas, exchanges, rules))
+
     def find(self, surface: str) -> Word:
         """Look up the properties of a word, as written."""
         try:
@@ -80,15 +91,13 @@ class Lexicon:
             return word
 
     def _look_up(self, surface: str) -> Word:
-        text = without_accents(surface.lower())
-        # "A", "I" and "S" in capitals are letters or numerals ("type A", "type I", "protein S"). The article or
-        # pronoun that begins a sentence begins no name. What is left of a genitive is looked up in small letters.
-        kind = Kind.WORD if surface in ("A", "I", "S") else self.rules.kind(text)
-        if kind == Kind.CONJUNCTION:
+        word = word_of(surface, self.rules)
+        if word.kind == Kind.CONJUNCTION:
             return self.conjunction
-        if kind != Kind.WORD:
-            return Word(kind, text)
-        lemma = self.rules.lemma(text)
+        return self.word(word.text, self.rules.lemma(word.text)) if word.kind == Kind.WORD else word
+
+    def word(self, text: str, lemma: str) -> Word:
+        """Return a word of names with its properties, given its text and lemma."""
         exact = _key("exact", self.rules.same(lemma)) if lemma in self._classes else 0
         form = sense = 0
         if (derived := lemma if exact else self._derived(lemma)) is not None:
@@ -98,7 +107,7 @@ class Lexicon:
             # Its own form, which no name has: it may only stand for another word.
             form, sense = _key("form", lemma), _key("sense", self._classes[other][1])
         return Word(
-            kind,
+            Kind.WORD,
             text,
             lemma,
             exact,

@@ -22,7 +22,8 @@ from nymlink.annotation.annotator_settings import MIN_CONFIDENCE
 from nymlink.annotation.coordination import find_coordinations, has_conjunction
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_choice import NameChooser
-from nymlink.annotation.name_table import NameTable, build_lexicon, build_table, names_of
+from nymlink.annotation.name_table import NameTable, build_table
+from nymlink.annotation.name_words import NameWords
 from nymlink.annotation.tokens import tokens_of
 from nymlink.annotation.windows import Hit, Spans, find_cores, find_punctuated, find_windows, longest
 from nymlink.annotation.word_rules import rules_for_words
@@ -130,9 +131,10 @@ class Matcher:
     @classmethod
     def build(cls, vocabulary: Vocabulary, *, language: str | None = _LANGUAGE, progress: bool = False) -> Self:
         """Make a matcher of the names in a language, and of names in an unknown language."""
-        names = names_of(vocabulary, language)
-        lexicon = build_lexicon(names, rules_for_words(language), progress=progress)
-        return cls(vocabulary, lexicon, build_table(names, lexicon, vocabulary, progress=progress))
+        rules = rules_for_words(language)
+        names = NameWords.of(vocabulary, language, rules, progress=progress)
+        lexicon = Lexicon.of_names(names, rules)
+        return cls(vocabulary, lexicon, build_table(names, lexicon, vocabulary))
 
     def restricted(self, allowed: Bools) -> Matcher:
         """Restrict the matcher to some names.

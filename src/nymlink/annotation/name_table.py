@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.annotation.lexicon import AND, Lexicon
-from nymlink.annotation.tokens import MASK, PASSED, Kind, Token, Word, tokens_of_name
-from nymlink.annotation.word_classes import classes_of, find_exchanges
-from nymlink.annotation.word_rules import WordRules
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE
-from nymlink.core.store.arrays import map_array, save_array
-from nymlink.core.terminal import track
-from nymlink.vocabulary.concepts import matching_languages
+from nymlink.annotation.lexicon import Lexicon
+from nymlink.annotation.name_words import NameWords
+from nymlink.annotation.tokens import LONGEST, MASK, Kind, Word
+from nymlink.core.store.arrays import distinct, map_array, save_array, starts_of_runs
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -39,30 +33,6 @@ class Level(IntEnum):
 
 _CORE_SALT: Final = 0x9E3779B97F4A7C15
 """Added to digests of informative words, to separate them from digests of whole names."""
-
-LONGEST: Final = 10
-"""Most words of a name to find."""
-
-
-def name_digests(words: Sequence[Word]) -> list[tuple[Level, int]]:
-    """Digest the words of a name at each level at which it may be found.
-
-    Names of one word are not found by words with the same sense, because these match too much.
-    """
-    if not words or len(words) > LONGEST:
-        return []
-    exact = form = sense = 0
-    for word in words:
-        exact += word.exact
-        form += word.form
-        sense += word.sense
-    digests = [(Level.EXACT, exact & MASK), (Level.FORM, form & MASK)]
-    if len(words) > 1:
-        digests.append((Level.SENSE, sense & MASK))
-    core = [word for word in words if not word.empty]
-    if core and len(core) < len(words) and says_something(core):
-        digests.append((Level.CORE, core_digest(sum(word.form for word in core))))
-    return digests
 
 
 def core_digest(forms: int) -> int:
@@ -120,16 +90,16 @@ class NameTable:
         self.shift = 64 - bits
 
     @classmethod
-    def of(cls, entries: Sequence[tuple[int, Level, int]]) -> NameTable:
-        """Make a table of (digest, level, row of the name)."""
-        digests = np.array([digest for digest, _, _ in entries], np.uint64)
+    def of(
+        cls, digests: npt.NDArray[np.uint64], levels: npt.NDArray[np.uint8], rows: npt.NDArray[np.int32]
+    ) -> NameTable:
+        """Make a table of digests (K) in any order, their levels (K), and the rows of their names (K)."""
         order = np.argsort(digests, kind="stable")
         digests = digests[order]
         bits = min(max((_SPARSE * len(digests)).bit_length(), _SMALLEST), _LARGEST)
         places = np.zeros(1 << bits, np.uint8)
         places[digests >> np.uint64(64 - bits)] = 1
-        levels = np.array([level for _, level, _ in entries], np.uint8)[order]
-        return cls(digests, levels, np.array([row for _, _, row in entries], np.int32)[order], places)
+        return cls(digests, levels[order], rows[order], places)
 
     def passes(self, digest: int) -> int:
         """Whether names with a digest may exist; 0 if there are none."""
@@ -167,103 +137,94 @@ _MOST: Final = 20
 """Most concepts with a word that may be the only informative word of a name."""
 
 
-class NameWords(NamedTuple):
-    """A name: its row, the row of its concept, and its text."""
+def build_table(names: NameWords, lexicon: Lexicon, vocabulary: Vocabulary) -> NameTable:
+    """Make the sorted table of the digests of names.
 
-    row: int
-    concept: int
-    text: str
-
-
-def names_of(vocabulary: Vocabulary, language: str | None) -> list[NameWords]:
-    """List the names in a language and those in an unknown language; all names if no language is given."""
-    counts = vocabulary.counts("lang")
-    languages = None if language is None else [*matching_languages([language], counts), UNKNOWN_LANGUAGE]
-    return [
-        NameWords(row, concept, text)
-        for batch in vocabulary.name_batches(languages=languages)
-        for row, concept, text in zip(
-            batch["row"].to_pylist(), batch["concept"].to_pylist(), batch["text"].to_pylist(), strict=True
-        )
-    ]
-
-
-def words_of_name(tokens: Sequence[Token]) -> list[Word]:
-    """List the words of a name, including conjunctions but not signs.
-
-    The list is empty if the name contains a word that ends names in a text; such a name cannot be found.
+    A name has a digest for each level at which it may be found. Names of one word are not found by words with the
+    same sense, because these match too much.
     """
-    if any(token.word.kind == Kind.BREAK and token.start < token.end for token in tokens):
-        return []
-    return [token.word for token in tokens if token.word.kind in (Kind.WORD, Kind.CONJUNCTION)]
-
-
-_PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
-_IN_NAMES: Final = frozenset((Kind.WORD, *PASSED))
-
-
-def _words(text: str, lexicon: Lexicon) -> list[Word]:
-    """List the words of a name; see :func:`words_of_name`."""
-    # Half of the names are plain words, which need no tokens.
-    if _PLAIN.fullmatch(text):
-        words = [lexicon.find(word) for word in text.split(" ")]
-        if all(word.kind in _IN_NAMES for word in words):
-            return [word for word in words if word.kind == Kind.WORD]
-    return words_of_name(tokens_of_name(text, lexicon.find, conjunction=lexicon.conjunction))
-
-
-def build_lexicon(names: Sequence[NameWords], rules: WordRules, *, progress: bool = False) -> Lexicon:
-    """Group the words of names into classes."""
-    plain = Lexicon.of(rules, [], {}, {})
-    by_concept: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
-    lemmas: set[str] = set()
-    for _, concept, text in track(names, "words", shown=progress):
-        words = _words(text, plain)
-        lemmas.update(word.lemma for word in words)
-        if len(words) <= LONGEST:
-            own = (rules.same(word.lemma) if word.kind == Kind.WORD else AND for word in words)
-            by_concept[concept].append(frozenset(own))
-    exchanges = [pair for pair in find_exchanges(by_concept.values()) if AND not in pair.words]
-    lemmas.discard(AND)
-    return Lexicon.of(rules, lemmas, *classes_of(lemmas, exchanges, rules))
-
-
-def build_table(
-    names: Sequence[NameWords], lexicon: Lexicon, vocabulary: Vocabulary, *, progress: bool = False
-) -> NameTable:
-    """Make the sorted table of the digests of names."""
-    entries: list[tuple[int, Level, int]] = []
-    cores: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-    spread: defaultdict[int, set[int]] = defaultdict(set)
-    for row, concept, text in track(names, "names", shown=progress):
-        words = _words(text, lexicon)
-        for word in words:
-            spread[word.form].add(concept)
-        for level, digest in name_digests(words):
-            if level is Level.CORE:
-                cores[digest].append((concept, row))
-            else:
-                entries.append((digest, level, row))
+    names = names.with_pairs(lexicon.find, lexicon.conjunction)
+    words = [lexicon.conjunction, *map(lexicon.word, names.texts[1:], names.lemmas[1:])]
+    keys = np.array([(word.exact, word.form, word.sense) for word in words], np.uint64)
+    forms = np.unique(keys[:, 1], return_inverse=True)[1][names.words]
+    lengths = np.diff(names.starts)
+    name = np.repeat(np.arange(len(lengths)), lengths)
     # A word of many names does not identify one of them.
-    common = {core_digest(form) for form, concepts in spread.items() if len(concepts) > _MOST}
-    entries.extend(_cores({digest: found for digest, found in cores.items() if digest not in common}, vocabulary))
-    return NameTable.of(entries)
+    spread = distinct(forms << 32 | names.concepts[name]) >> 32
+    is_common = np.bincount(spread, minlength=len(words)) > _MOST
+    found = lengths[name] <= LONGEST
+    name, number, forms = name[found], names.words[found], forms[found]
+
+    digests = np.stack([_sums(keys[number, level], name, len(lengths)) for level in range(3)], axis=1)
+    counts = np.bincount(name, minlength=len(lengths))
+    levels = np.broadcast_to(np.array([Level.EXACT, Level.FORM, Level.SENSE], np.uint8), digests.shape)
+    is_digest = np.stack([counts > 0, counts > 0, counts > 1], axis=1)
+
+    informs = ~np.array([word.empty for word in words])[number]
+    name, number, forms = name[informs], number[informs], forms[informs]
+    cores = np.bincount(name, minlength=len(lengths))
+    says = np.array([not (word.qualifier or word.wrong or word.kind == Kind.CONJUNCTION) for word in words])
+    is_long = np.array([len(word.text) >= _SHORTEST_CORE for word in words])
+    says_something = (np.bincount(name, says[number], len(lengths)) > 0) & (
+        (cores > 1) | (np.bincount(name, is_long[number], len(lengths)) > 0)
+    )
+    is_one_common = (cores == 1) & (np.bincount(name, is_common[forms], len(lengths)) > 0)
+    places = np.flatnonzero((cores > 0) & (cores < counts) & says_something & ~is_one_common)
+    core = _sums(keys[number, 1], name, len(lengths))[places] + np.uint64(_CORE_SALT)
+    own = _unambiguous(core, names.concepts[places], vocabulary)
+    return NameTable.of(
+        np.concatenate([digests[is_digest], core[own]]),
+        np.concatenate([levels[is_digest], np.full(len(own), Level.CORE, np.uint8)]),
+        np.concatenate([np.repeat(names.rows, is_digest.sum(axis=1)), names.rows[places[own]]]),
+    )
 
 
-def _cores(cores: dict[int, list[tuple[int, int]]], vocabulary: Vocabulary) -> Iterator[tuple[int, Level, int]]:
-    """Yield the cores of names of a single concept, or of one concept and its descendants."""
-    for digest, found in cores.items():
-        concepts = {concept for concept, _ in found}
-        root = _common_root(concepts, vocabulary)
-        yield from ((digest, Level.CORE, row) for concept, row in found if concept == root)
+def _sums(keys: npt.NDArray[np.uint64], name: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.uint64]:
+    """Add up the keys of the words of each name, modulo 2^64.
+
+    Args:
+        keys: uint64 (W): keys of words.
+        name: int64 (W), ascending: the name of each word.
+        count: number of names.
+    """
+    sums = np.zeros(count, np.uint64)
+    np.add.at(sums, name, keys)
+    return sums
 
 
-def _common_root(concepts: set[int], vocabulary: Vocabulary) -> int | None:
-    """Find the concept that is an ancestor of all others; ``None`` for none."""
-    if len(concepts) == 1:
-        return next(iter(concepts))
+def _unambiguous(
+    cores: npt.NDArray[np.uint64], concepts: npt.NDArray[np.int32], vocabulary: Vocabulary
+) -> npt.NDArray[np.int64]:
+    """Select cores that are of a single concept, or of one concept and its descendants.
+
+    Args:
+        cores: uint64 (n): digests of cores.
+        concepts: int32 (n): the concept of each.
+        vocabulary: the vocabulary.
+
+    Returns:
+        int64 (m), ascending: places of the cores; of several concepts, those of the concept above the others.
+    """
+    order = np.argsort(cores, kind="stable")
+    starts = starts_of_runs(cores[order])
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    pairs = distinct(group << 32 | concepts[order])
+    sizes = np.bincount(pairs >> 32, minlength=len(starts))
+    ends = np.cumsum(sizes)
+    # The row of the only concept with a core, or of the one above the others; -1 for none.
+    owners = pairs & 0xFFFFFFFF
+    roots = owners[ends - 1]
+    for number in np.flatnonzero(sizes > 1).tolist():
+        several = owners[ends[number] - sizes[number] : ends[number]].tolist()
+        root = _common_root(several, vocabulary)
+        roots[number] = -1 if root is None else root
+    return np.sort(order[concepts[order] == roots[group]])
+
+
+def _common_root(concepts: Sequence[int], vocabulary: Vocabulary) -> int | None:
+    """Find the first concept that is an ancestor of all others; ``None`` for none."""
     above = {concept: set(vocabulary.ancestors(vocabulary.concept_id(concept))) for concept in concepts}
-    for concept in sorted(concepts):
+    for concept in concepts:
         own = vocabulary.concept_id(concept)
         if all(other == concept or own in above[other] for other in concepts):
             return concept

@@ -28,6 +28,12 @@ class Kind(IntEnum):
     """Ends a name: the end of a sentence, a bracket, a verb like "is"."""
 
 
+LONGEST: Final = 10
+"""Largest number of words of a name to find."""
+
+AND: Final = "&"
+"""Text and lemma of "and" and similar words."""
+
 PASSED: Final = frozenset((Kind.GLUE, Kind.PREPOSITION))
 """Kinds ignored within a name."""
 
@@ -96,7 +102,12 @@ _Find = Callable[[str], Word]
 
 
 def tokens_of(
-    text: str, find: _Find, *, conjunction: Word, skipped: Sequence[tuple[int, int]] = ()
+    text: str,
+    find: _Find,
+    *,
+    conjunction: Word,
+    skipped: Sequence[tuple[int, int]] = (),
+    pair: _Find | None = None,
 ) -> list[Token]:
     """Cut a text into tokens.
 
@@ -107,7 +118,9 @@ def tokens_of(
         find: looks up the properties of a word as written.
         conjunction: properties of "and".
         skipped: spans of the text to ignore, in order.
+        pair: looks up two hyphenated words, without their hyphen, as one word; ``None`` for ``find``.
     """
+    pair = pair or find
     tokens: list[Token] = []
     end = 0
     hyphenated = False
@@ -128,7 +141,7 @@ def tokens_of(
             tokens.append(Token(start, stop, match[0], word))
             end = stop
             continue
-        is_minus = _MINUS.fullmatch(gap) is not None and bool(tokens) and _MARKER.fullmatch(tokens[-1].surface)
+        between = gap
         if gap == "," and tokens and _LOCANT.fullmatch(tokens[-1].surface):
             gap = ""
         elif gap != " " or left_out:
@@ -140,13 +153,15 @@ def tokens_of(
         surface = match[0]
         word = find("s" if surface == "S" and gap in _APOSTROPHES else surface)
         if gap and tokens and gap not in _APOSTROPHES:
-            # "T- and B-cell lymphoma" has no minus.
-            hyphenated = gap in _HYPHENS and not (is_minus and word.kind == Kind.WORD)
+            hyphenated = gap in _HYPHENS and not (
+                # "T- and B-cell lymphoma" has no minus.
+                word.kind == Kind.WORD and _MINUS.fullmatch(between) and _MARKER.fullmatch(tokens[-1].surface)
+            )
             if not hyphenated and not (gap in _JOINING and tokens[-1].word.kind == Kind.CONJUNCTION):
                 tokens.append(Token(start, start, gap, _separator(gap, conjunction)))
         if hyphenated and tokens[-1].word.kind == Kind.WORD and tokens[-1].end + 1 == start:
             before = tokens[-1]
-            both = find(before.surface + surface)
+            both = pair(before.surface + surface)
             if both.exact:
                 tokens[-1] = Token(before.start, stop, before.surface + surface, both)
                 hyphenated = False
@@ -162,9 +177,9 @@ def tokens_of(
     return tokens
 
 
-def tokens_of_name(name: str, find: _Find, *, conjunction: Word) -> list[Token]:
-    """Cut a name into tokens, with its letters normalised like those of texts."""
-    return tokens_of(name if name.isascii() else align(name).text, find, conjunction=conjunction)
+def tokens_of_name(name: str, find: _Find, *, conjunction: Word, pair: _Find | None = None) -> list[Token]:
+    """Cut a name into tokens, with its letters normalised like those of texts; see :func:`tokens_of`."""
+    return tokens_of(name if name.isascii() else align(name).text, find, conjunction=conjunction, pair=pair)
 
 
 def _separator(gap: str, conjunction: Word) -> Word:

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from nymlink.annotation.annotator_settings import FACTORS
 from nymlink.annotation.name_choice import Choice, NameChooser
-from nymlink.annotation.name_table import LONGEST, Level, NameTable, core_digest
-from nymlink.annotation.tokens import MASK, Kind, Token, Word
+from nymlink.annotation.name_table import Level, NameTable, core_digest
+from nymlink.annotation.tokens import LONGEST, MASK, Kind, Token, Word
 from nymlink.text.aligned_text import CELL_END, LINE_END
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from math import sqrt
+from itertools import combinations
 from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.annotation.tokens import AND, LONGEST
 from nymlink.annotation.word_rules import WordRules
+from nymlink.core.store.arrays import distinct, mix, starts_of_runs
 
 FEWEST: Final = 3
 """Smallest number of concepts whose synonyms exchange two words of the same meaning."""
@@ -30,29 +35,67 @@ class Exchange(NamedTuple):
     strength: float
 
 
-def find_exchanges(names: Iterable[Sequence[frozenset[str]]]) -> list[Exchange]:
+def find_exchanges(
+    concepts: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
+    words: npt.NDArray[np.int32],
+    texts: Sequence[str],
+) -> list[Exchange]:
     """Find pairs of words in which synonyms differ.
 
+    Sets of words are compared by the sums of their hashes. Two of the sums are equal by chance once in 10^19
+    comparisons.
+
     Args:
-        names: for each concept the lemmas of each of its names.
+        concepts: int32 (N): the concept of each name.
+        starts: int64 (N + 1): name i has the words ``starts[i]`` to ``starts[i + 1]``. A name of more than
+            :data:`~nymlink.annotation.tokens.LONGEST` words does not count.
+        words: int32 (W): places in ``texts`` of the words of all names, one name after the other.
+        texts: the lemmas; :data:`~nymlink.annotation.tokens.AND` is exchanged with no other.
     """
-    pairs: Counter[tuple[str, str]] = Counter()
-    total: Counter[str] = Counter()
-    for synonyms in names:
-        distinct = set(synonyms)
-        in_place: defaultdict[frozenset[str], set[str]] = defaultdict(set)
-        for words in distinct:
-            total.update(words)
-            if 1 < len(words) <= _MOST and len(distinct) > 1:
-                for word in words:
-                    in_place[words - {word}].add(word)
-        found: set[tuple[str, str]] = set()
-        for exchanged in in_place.values():
-            if 1 < len(exchanged) <= _MOST:
-                ordered = sorted(exchanged)
-                found.update((a, b) for place, a in enumerate(ordered) for b in ordered[place + 1 :])
-        pairs.update(found)
-    return [Exchange(pair, count, count / sqrt(total[pair[0]] * total[pair[1]])) for pair, count in pairs.items()]
+    lengths = np.diff(starts)
+    names = np.repeat(np.arange(len(concepts)), lengths)
+    counted = lengths[names] <= LONGEST
+    # Each name as a set of words.
+    pairs = distinct(names[counted] << 32 | words[counted])
+    names, words = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
+    starts = starts_of_runs(names)
+    sizes = np.diff(starts, append=len(names))
+    of_word = mix(np.arange(1, len(texts) + 1, dtype=np.uint64))
+    sums = np.add.reduceat(of_word[words], starts) if len(starts) else np.zeros(0, np.uint64)
+    sums += mix(~concepts[names[starts]].astype(np.uint64))
+    # Each set of words once for each concept.
+    kept = np.zeros(len(starts), bool)
+    kept[np.unique(sums, return_index=True)[1]] = True
+    words, sums, sizes, owners = (
+        values[np.repeat(kept, sizes)]
+        for values in (words, *(np.repeat(each, sizes) for each in (sums, sizes, concepts[names[starts]])))
+    )
+    total = np.bincount(words, minlength=len(texts))
+    several = (sizes > 1) & (sizes <= _MOST)
+    words, places, owners = words[several], sums[several] - of_word[words[several]], owners[several]
+    order = np.argsort(places, kind="stable")
+    words, places, owners = words[order], places[order], owners[order]
+    starts = starts_of_runs(places)
+    sizes = np.diff(starts, append=len(places))
+    found: list[npt.NDArray[np.int64]] = [np.zeros((2, 0), np.int64)]
+    for size in range(2, _MOST + 1):
+        first = starts[sizes == size]
+        exchanged = np.sort(words[first[:, None] + np.arange(size)], axis=1).astype(np.int64)
+        for one, other in combinations(range(size), 2):
+            found.append(np.stack([owners[first], exchanged[:, one] * len(texts) + exchanged[:, other]]))
+    by, exchanged = np.concatenate(found, axis=1)
+    exchanges, numbers = np.unique(exchanged, return_inverse=True)
+    # Each pair of words once for each concept.
+    counts = np.bincount(distinct(by << 32 | numbers) & 0xFFFFFFFF, minlength=len(exchanges))
+    ones, others = np.divmod(exchanges, max(len(texts), 1))
+    strengths = counts / np.sqrt(total[ones] * total[others])
+    named = (sorted((texts[one], texts[other])) for one, other in zip(ones.tolist(), others.tolist(), strict=True))
+    return [
+        Exchange((first, last), count, strength)
+        for (first, last), count, strength in zip(named, counts.tolist(), strengths.tolist(), strict=True)
+        if AND not in (first, last)
+    ]
 
 
 _WEAKEST: Final = 0.06

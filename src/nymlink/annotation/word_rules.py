@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from nymlink.annotation.tokens import Kind
+from nymlink.annotation.tokens import AND, Kind, Word
 from nymlink.text.english.forms import deep_stem, light_stem, matching_rows, matching_stems, matching_words
 from nymlink.text.english.rules import RULES
 from nymlink.text.english.words import rows_of
@@ -124,6 +124,11 @@ def _english_kinds() -> Mapping[str, Kind]:
     return {word: kind for name, kind in reversed(_KINDS.items()) for word in matching_words(name)}
 
 
+@cache
+def _adjective_endings() -> tuple[str, ...]:
+    return (*matching_words("adjective"), *(end for end, *_ in rows_of("adjective ending")))
+
+
 _ADJECTIVES: Final = ("ar", "al", "ic", "ous", "ary", "ed", "ive")
 
 
@@ -142,6 +147,8 @@ class EnglishWordRules(WordRules):
 
     def nouns(self, lemma: str) -> Iterator[str]:
         yield f"{lemma}ness"
+        if not lemma.endswith(_adjective_endings()):
+            return
         for end, *others in rows_of("adjective ending"):
             if lemma.endswith(end) and len(lemma) - len(end) >= _SHORTEST - 1:
                 yield from (light_stem(lemma.removesuffix(end) + other) for other in others)
@@ -263,6 +270,15 @@ def rules_for_words(language: str | None) -> WordRules:
         return EnglishWordRules()
     rows = rules_of(recognise_language("", language)).clinical_words()
     return TableWordRules(rows) if rows else WordRules()
+
+
+def word_of(surface: str, rules: WordRules) -> Word:
+    """Return a word, as written, with its kind and text alone."""
+    text = without_accents(surface.lower())
+    # "A", "I" and "S" in capitals are letters or numerals ("type A", "type I", "protein S"). The article or
+    # pronoun that begins a sentence begins no name. What is left of a genitive is looked up in small letters.
+    kind = Kind.WORD if surface in ("A", "I", "S") else rules.kind(text)
+    return Word(kind, AND if kind == Kind.CONJUNCTION else text)
 
 
 def without_accents(text: str) -> str:

@@ -103,3 +103,14 @@ def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     mixed *= np.uint64(0x94D049BB133111EB)
     mixed ^= mixed >> np.uint64(31)
     return mixed
+
+
+def starts_of_runs(values: npt.NDArray[Any]) -> Ints:
+    """Find where each run of equal values begins."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+
+
+def distinct(values: Ints) -> Ints:
+    """Sort integers and remove repetitions, faster than :func:`numpy.unique` for millions."""
+    ordered = np.sort(values)
+    return ordered[starts_of_runs(ordered)]

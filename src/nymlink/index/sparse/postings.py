@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import StoreError
-from nymlink.core.store.arrays import map_array, save_array
+from nymlink.core.store.arrays import map_array, save_array, starts_of_runs
 from nymlink.index.hits import Rows, Scores
 from nymlink.index.sparse.features import TEXT_BITS, Hashes, Pairs
 
@@ -180,7 +180,7 @@ class Postings:
         keys = np.concatenate([features[once], features[several] | np.uint64(_REPEATED)])
         postings = np.concatenate([texts[once], texts[several]]).astype(np.uint32)
         postings[len(once) :] |= repeats << np.uint32(_REPEAT_SHIFT)
-        starts = _starts_of_runs(keys)
+        starts = starts_of_runs(keys)
         return cls(size, keys[starts], np.append(starts, len(keys)), postings)
 
     @classmethod
@@ -200,7 +200,7 @@ class Postings:
         keys, lengths = keys[order], lengths[order]
         ends = np.cumsum(lengths)
         places = np.repeat(starts - ends + lengths, lengths) + np.arange(len(postings))
-        firsts = _starts_of_runs(keys)
+        firsts = starts_of_runs(keys)
         bounds = np.append((ends - lengths)[firsts], len(postings))
         return cls(int(shifts[-1]), keys[firsts], bounds, postings[places])
 
@@ -360,7 +360,7 @@ def counted(pairs: Pairs) -> tuple[Hashes, npt.NDArray[np.int64], npt.NDArray[np
         the feature, int64 (P), at most 256.
     """
     pairs.sort()
-    firsts = _starts_of_runs(pairs)
+    firsts = starts_of_runs(pairs)
     counts = np.empty(len(firsts), np.int64)
     np.subtract(firsts[1:], firsts[:-1], out=counts[:-1])
     counts[-1:] = len(pairs) - firsts[-1:]
@@ -396,8 +396,3 @@ def _term_frequencies(
     # Signed integers are converted to floats faster.
     counts = (postings >> np.uint32(_REPEAT_SHIFT)).view(np.int32).astype(dtype) + 1
     return 1 + np.log(counts) if sublinear else counts
-
-
-def _starts_of_runs(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Find where each run of equal values begins."""
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])

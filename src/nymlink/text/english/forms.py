@@ -169,12 +169,15 @@ def deep_stem(word: str) -> str:
     return _without_e(_without_suffix(word))
 
 
+_LETTERS: Final = {letter: "v" if chr(letter) in "aeiou" else "c" for letter in range(128) if chr(letter) != "y"}
+
+
 def _pattern(word: str) -> str:
     """Write a word as consonants (c) and vowels (v); a y after a consonant is a vowel."""
-    pattern = ""
-    for letter in word:
-        vowel = letter in "aeiou" or (letter == "y" and pattern.endswith("c"))
-        pattern += "v" if vowel else "c"
+    pattern = word.translate(_LETTERS)
+    while "y" in pattern:
+        first = pattern.index("y")
+        pattern = pattern[:first] + ("v" if pattern[:first].endswith("c") else "c") + pattern[first + 1 :]
     return pattern
 
 

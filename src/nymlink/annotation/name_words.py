@@ -1,0 +1,177 @@
+"""The words of all names of a vocabulary as numbers, for building a matcher from millions of names."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.annotation.tokens import AND, PASSED, Kind, Token, Word, tokens_of_name
+from nymlink.annotation.word_rules import WordRules, word_of
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.core.terminal import track
+from nymlink.vocabulary.concepts import matching_languages
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+
+_SKIPPED: Final = -1
+"""In place of the number of a word that is ignored within a name ("of")."""
+_OTHER: Final = -2
+"""In place of the number of a word that joins or ends names ("and", "is")."""
+
+
+class _Hyphenated(NamedTuple):
+    """A name with hyphenated words: its place, its text, and its pairs of words without their hyphens."""
+
+    place: int
+    text: str
+    pairs: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class NameWords:
+    """The words of N names.
+
+    Attributes:
+        rows: int32 (N): the row of each name in the vocabulary.
+        concepts: int32 (N): the row of its concept.
+        starts: int64 (N + 1): name i has the words ``starts[i]`` to ``starts[i + 1]``.
+        words: int32 (W): numbers of the words of all names, one name after the other. A name that cannot be found
+            in a text has none.
+        texts: the distinct words, in lower case without accents, behind
+            :data:`~nymlink.annotation.tokens.AND`.
+        lemmas: lemma of each distinct word.
+    """
+
+    rows: npt.NDArray[np.int32]
+    concepts: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    words: npt.NDArray[np.int32]
+    texts: list[str]
+    lemmas: list[str]
+    _hyphenated: Sequence[_Hyphenated] = ()
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, language: str | None, rules: WordRules, *, progress: bool = False) -> Self:
+        """Read the names in a language and those in an unknown language; all names if no language is given."""
+        counts = vocabulary.counts("lang")
+        languages = None if language is None else [*matching_languages([language], counts), UNKNOWN_LANGUAGE]
+        batches = [*vocabulary.name_batches(languages=languages)]
+        texts = chain.from_iterable(batch["text"].to_pylist() for batch in batches)
+        reader = _Reader(rules)
+        for text in track(texts, "words", total=sum(map(len, batches)), shown=progress):
+            reader.read(text)
+        none = np.zeros(0, np.int32)
+        rows, concepts = (
+            np.concatenate([none, *(batch[column].to_numpy() for batch in batches)], dtype=np.int32)
+            for column in ("row", "concept")
+        )
+        words = np.array(reader.words, np.int32)
+        starts = np.array(reader.starts, np.int64)
+        lemmas = [AND, *map(rules.lemma, reader.texts[1:])]
+        return cls(rows, concepts, starts, words, reader.texts, lemmas, reader.hyphenated)
+
+    def with_pairs(self, find: Callable[[str], Word], conjunction: Word) -> Self:
+        """Read the names again in which two hyphenated words are one word of a lexicon ("pre-auricular").
+
+        Args:
+            find: looks up the properties of a word as written.
+            conjunction: properties of "and".
+        """
+        texts, lemmas = [*self.texts], [*self.lemmas]
+        numbers = {text: number for number, text in enumerate(texts)}
+        known = {pair for pair in {pair for each in self._hyphenated for pair in each.pairs} if find(pair).exact}
+        lengths = np.diff(self.starts)
+        pieces, end = [self.words[:0]], 0
+        for place, text, pairs in self._hyphenated:
+            if not known.isdisjoint(pairs):
+                read = words_of_name(tokens_of_name(text, find, conjunction=conjunction))
+                for word in read:
+                    if word.text not in numbers:
+                        numbers[word.text] = len(texts)
+                        texts.append(word.text)
+                        lemmas.append(word.lemma)
+                own = np.array([numbers[word.text] for word in read], np.int32)
+                pieces += [self.words[end : self.starts[place]], own]
+                end = self.starts[place + 1]
+                lengths[place] = len(own)
+        words = np.concatenate([*pieces, self.words[end:]])
+        return type(self)(self.rows, self.concepts, np.append(0, np.cumsum(lengths)), words, texts, lemmas)
+
+
+class _Reader:
+    """Reads the words of names, and numbers them.
+
+    Args:
+        rules: rules of the language.
+    """
+
+    def __init__(self, rules: WordRules) -> None:
+        self.texts = [AND]
+        self.words = array("i")
+        self.starts = array("q", [0])
+        self.hyphenated: list[_Hyphenated] = []
+        self._rules = rules
+        self._of_text = {AND: 0}
+        self._found: dict[str, tuple[int, Word]] = {}
+        self._pairs: list[str] = []
+
+    def read(self, text: str) -> None:
+        """Number the words of the next name."""
+        self.words.extend(self._numbers(text))
+        self.starts.append(len(self.words))
+
+    def _numbers(self, text: str) -> list[int]:
+        # Half of the names are plain words, which need no tokens.
+        if _PLAIN.fullmatch(text):
+            numbers = [(self._found.get(word) or self._look_up(word))[0] for word in text.split(" ")]
+            lowest = min(numbers)
+            if lowest >= 0:
+                return numbers
+            if lowest == _SKIPPED:
+                return [number for number in numbers if number != _SKIPPED]
+        tokens = tokens_of_name(text, self._find, conjunction=_AND, pair=self._note)
+        if self._pairs:
+            self.hyphenated.append(_Hyphenated(len(self.starts) - 1, text, tuple(self._pairs)))
+            self._pairs.clear()
+        return [self._number(word) for word in words_of_name(tokens)]
+
+    def _look_up(self, surface: str) -> tuple[int, Word]:
+        word = word_of(surface, self._rules)
+        number = self._number(word) if word.kind == Kind.WORD else _SKIPPED if word.kind in PASSED else _OTHER
+        self._found[surface] = number, word
+        return number, word
+
+    def _find(self, surface: str) -> Word:
+        return (self._found.get(surface) or self._look_up(surface))[1]
+
+    def _note(self, pair: str) -> Word:
+        """Note two hyphenated words as a pair, and read them as two words."""
+        self._pairs.append(pair)
+        return _AND
+
+    def _number(self, word: Word) -> int:
+        number = self._of_text.setdefault(word.text, len(self.texts))
+        if number == len(self.texts):
+            self.texts.append(word.text)
+        return number
+
+
+_AND: Final = Word(Kind.CONJUNCTION, AND)
+
+
+def words_of_name(tokens: Sequence[Token]) -> list[Word]:
+    """List the words of a name, including conjunctions but not signs.
+
+    The list is empty if the name contains a word that ends names in a text; such a name cannot be found.
+    """
+    if any(token.word.kind == Kind.BREAK and token.start < token.end for token in tokens):
+        return []
+    return [token.word for token in tokens if token.word.kind in (Kind.WORD, Kind.CONJUNCTION)]
