@@ -78,6 +78,8 @@ def linear(learned: LabelledQuestions, ridge: float = 10.0) -> Scorer:
     """Learn a linear score with the loss of the trees: the baseline of rankers."""
     there = ~np.isnan(learned.described).all(axis=2)
     values = learned.described[there].astype(np.float64)
+    # Without an encoder, nothing has the features of dense search.
+    values[:, np.isnan(values).all(axis=0)] = 0
     mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0) + 1e-6
     scaled = np.nan_to_num((learned.described - mean) / spread).clip(-5, 5)
     right, weights = learned.right & there, learned.weights
