@@ -79,6 +79,11 @@ class Lexicon:
         )
         return cls.of(rules, lemmas, *classes_of(lemmas, exchanges, rules))
 
+    def has(self, surface: str) -> bool:
+        """Whether a word, as written, is one of names."""
+        word = word_of(surface, self.rules)
+        return word.kind == Kind.WORD and self.rules.lemma(word.text) in self._classes
+
     def find(self, surface: str) -> Word:
         """Look up the properties of a word, as written."""
         try:

@@ -143,7 +143,7 @@ def build_table(names: NameWords, lexicon: Lexicon, vocabulary: Vocabulary) -> N
     A name has a digest for each level at which it may be found. Names of one word are not found by words with the
     same sense, because these match too much.
     """
-    names = names.with_pairs(lexicon.find, lexicon.conjunction)
+    names = names.with_pairs(lexicon)
     words = [lexicon.conjunction, *map(lexicon.word, names.texts[1:], names.lemmas[1:])]
     keys = np.array([(word.exact, word.form, word.sense) for word in words], np.uint64)
     forms = np.unique(keys[:, 1], return_inverse=True)[1][names.words]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.terminal import track
 from nymlink.vocabulary.concepts import matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from nymlink.annotation.lexicon import Lexicon
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
@@ -78,21 +81,23 @@ class NameWords:
         lemmas = [AND, *map(rules.lemma, reader.texts[1:])]
         return cls(rows, concepts, starts, words, reader.texts, lemmas, reader.hyphenated)
 
-    def with_pairs(self, find: Callable[[str], Word], conjunction: Word) -> Self:
-        """Read the names again in which two hyphenated words are one word of a lexicon ("pre-auricular").
-
-        Args:
-            find: looks up the properties of a word as written.
-            conjunction: properties of "and".
-        """
+    def with_pairs(self, lexicon: Lexicon) -> Self:
+        """Read the names again in which two hyphenated words are one word of a lexicon ("pre-auricular")."""
         texts, lemmas = [*self.texts], [*self.lemmas]
         numbers = {text: number for number, text in enumerate(texts)}
-        known = {pair for pair in {pair for each in self._hyphenated for pair in each.pairs} if find(pair).exact}
+        noted = {pair for each in self._hyphenated for pair in each.pairs}
+        known = {pair for pair in noted if lexicon.has(pair)}
+        unknown = noted - known
+
+        def find_pair(pair: str) -> Word:
+            return _AND if pair in unknown else lexicon.find(pair)
+
         lengths = np.diff(self.starts)
         pieces, end = [self.words[:0]], 0
         for place, text, pairs in self._hyphenated:
             if not known.isdisjoint(pairs):
-                read = words_of_name(tokens_of_name(text, find, conjunction=conjunction))
+                tokens = tokens_of_name(text, lexicon.find, conjunction=lexicon.conjunction, pair=find_pair)
+                read = words_of_name(tokens)
                 for word in read:
                     if word.text not in numbers:
                         numbers[word.text] = len(texts)
