@@ -134,7 +134,7 @@ class Matcher:
         rules = rules_for_words(language)
         names = NameWords.of(vocabulary, language, rules, progress=progress)
         lexicon = Lexicon.of_names(names, rules)
-        return cls(vocabulary, lexicon, build_table(names, lexicon, vocabulary))
+        return cls(vocabulary, lexicon, build_table(names, lexicon, vocabulary, progress=progress))
 
     def restricted(self, allowed: Bools) -> Matcher:
         """Restrict the matcher to some names.

@@ -15,6 +15,7 @@ from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_words import NameWords
 from nymlink.annotation.tokens import LONGEST, MASK, Kind, Word
 from nymlink.core.store.arrays import distinct, map_array, save_array, starts_of_runs
+from nymlink.core.terminal import track
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -137,14 +138,18 @@ _MOST: Final = 20
 """Most concepts with a word that may be the only informative word of a name."""
 
 
-def build_table(names: NameWords, lexicon: Lexicon, vocabulary: Vocabulary) -> NameTable:
+def build_table(
+    names: NameWords, lexicon: Lexicon, vocabulary: Vocabulary, *, progress: bool = False
+) -> NameTable:
     """Make the sorted table of the digests of names.
 
     A name has a digest for each level at which it may be found. Names of one word are not found by words with the
     same sense, because these match too much.
     """
     names = names.with_pairs(lexicon)
-    words = [lexicon.conjunction, *map(lexicon.word, names.texts[1:], names.lemmas[1:])]
+    texts = zip(names.texts[1:], names.lemmas[1:], strict=True)
+    words = [lexicon.word(*each) for each in track(texts, "names", total=len(names.texts) - 1, shown=progress)]
+    words.insert(0, lexicon.conjunction)
     keys = np.array([(word.exact, word.form, word.sense) for word in words], np.uint64)
     forms = np.unique(keys[:, 1], return_inverse=True)[1][names.words]
     lengths = np.diff(names.starts)
