@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Final
 
-import numpy as np
 import pyarrow as pa
 import xxhash
 
-from nymlink.annotation.name_words import NameWords
 from nymlink.annotation.tokens import AND, Kind, Word
-from nymlink.annotation.word_classes import classes_of, find_exchanges
 from nymlink.annotation.word_rules import WordRules, word_of
 from nymlink.index.entries.sorted_texts import map_texts, save_texts
 
@@ -68,19 +65,8 @@ class Lexicon:
             pa.array([senses[lemma] for lemma in ordered], pa.large_string()),
         )
 
-    @classmethod
-    def of_names(cls, names: NameWords, rules: WordRules) -> Lexicon:
-        """Group the words of names into classes."""
-        lemmas = {names.lemmas[number] for number in np.unique(names.words).tolist()} - {AND}
-        numbers: dict[str, int] = {AND: 0}
-        same = [numbers.setdefault(rules.same(lemma), len(numbers)) for lemma in names.lemmas[1:]]
-        exchanges = find_exchanges(
-            names.concepts, names.starts, np.array([0, *same], np.int32)[names.words], [*numbers]
-        )
-        return cls.of(rules, lemmas, *classes_of(lemmas, exchanges, rules))
-
     def has(self, surface: str) -> bool:
-        """Whether a word, as written, is one of names."""
+        """Whether names have a word, given as written."""
         word = word_of(surface, self.rules)
         return word.kind == Kind.WORD and self.rules.lemma(word.text) in self._classes
 
@@ -102,7 +88,7 @@ class Lexicon:
         return self.word(word.text, self.rules.lemma(word.text)) if word.kind == Kind.WORD else word
 
     def word(self, text: str, lemma: str) -> Word:
-        """Return a word of names with its properties, given its text and lemma."""
+        """Add its properties to a word, given its text and lemma."""
         exact = _key("exact", self.rules.same(lemma)) if lemma in self._classes else 0
         form = sense = 0
         if (derived := lemma if exact else self._derived(lemma)) is not None:

@@ -22,7 +22,7 @@ from nymlink.annotation.annotator_settings import MIN_CONFIDENCE
 from nymlink.annotation.coordination import find_coordinations, has_conjunction
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_choice import NameChooser
-from nymlink.annotation.name_table import NameTable, build_table
+from nymlink.annotation.name_table import NameTable, build_lexicon, build_table
 from nymlink.annotation.name_words import NameWords
 from nymlink.annotation.tokens import tokens_of
 from nymlink.annotation.windows import Hit, Spans, find_cores, find_punctuated, find_windows, longest
@@ -133,7 +133,7 @@ class Matcher:
         """Make a matcher of the names in a language, and of names in an unknown language."""
         rules = rules_for_words(language)
         names = NameWords.of(vocabulary, language, rules, progress=progress)
-        lexicon = Lexicon.of_names(names, rules)
+        lexicon = build_lexicon(names, rules)
         return cls(vocabulary, lexicon, build_table(names, lexicon, vocabulary, progress=progress))
 
     def restricted(self, allowed: Bools) -> Matcher:
@@ -225,7 +225,7 @@ class Matcher:
 
 
 KIND: Final = "matcher"
-VERSION: Final = 6
+VERSION: Final = 7
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:

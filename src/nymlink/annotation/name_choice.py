@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 from nymlink.annotation.annotator_settings import FACTORS, LEVELS
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_table import Level, NameTable, says_something
-from nymlink.annotation.name_words import words_of_name
-from nymlink.annotation.tokens import Kind, Token, Word, tokens_of_name
+from nymlink.annotation.tokens import Kind, Token, Word, tokens_of_name, words_of_name
 from nymlink.annotation.word_rules import WordRules, without_accents
 from nymlink.core.store.arrays import Bools
 from nymlink.vocabulary.concepts import KINDS, Name

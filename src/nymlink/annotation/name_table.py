@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from nymlink.annotation.lexicon import Lexicon
 from nymlink.annotation.name_words import NameWords
-from nymlink.annotation.tokens import LONGEST, MASK, Kind, Word
+from nymlink.annotation.tokens import AND, LONGEST, MASK, Kind, Word
+from nymlink.annotation.word_classes import classes_of, find_exchanges
+from nymlink.annotation.word_rules import WordRules
 from nymlink.core.store.arrays import distinct, map_array, save_array, starts_of_runs
 from nymlink.core.terminal import track
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -47,9 +49,16 @@ _SHORTEST_CORE: Final = 4
 
 def says_something(words: Sequence[Word]) -> bool:
     """Whether words contain more than qualifiers and words for an abnormality."""
-    if len(words) == 1 and len(words[0].text) < _SHORTEST_CORE:
-        return False
-    return not all(word.qualifier or word.wrong or word.kind == Kind.CONJUNCTION for word in words)
+    return (len(words) != 1 or _is_long(words[0])) and any(map(_is_specific, words))
+
+
+def _is_long(word: Word) -> bool:
+    """Whether a word may be the only informative one of a name."""
+    return len(word.text) >= _SHORTEST_CORE
+
+
+def _is_specific(word: Word) -> bool:
+    return not (word.qualifier or word.wrong or word.kind == Kind.CONJUNCTION)
 
 
 _SPARSE: Final = 16
@@ -138,6 +147,16 @@ _MOST: Final = 20
 """Most concepts with a word that may be the only informative word of a name."""
 
 
+def build_lexicon(names: NameWords, rules: WordRules) -> Lexicon:
+    """Group the words of names into classes."""
+    lemmas = {names.lemmas[number] for number in distinct(names.words).tolist()} - {AND}
+    numbers: dict[str, int] = {AND: 0}
+    same = [numbers.setdefault(rules.same(lemma), len(numbers)) for lemma in names.lemmas[1:]]
+    meanings = np.array([0, *same], np.int32)[names.words]
+    exchanges = find_exchanges(names.concepts, names.starts, meanings, [*numbers])
+    return Lexicon.of(rules, lemmas, *classes_of(lemmas, exchanges, rules))
+
+
 def build_table(
     names: NameWords, lexicon: Lexicon, vocabulary: Vocabulary, *, progress: bool = False
 ) -> NameTable:
@@ -148,52 +167,54 @@ def build_table(
     """
     names = names.with_pairs(lexicon)
     texts = zip(names.texts[1:], names.lemmas[1:], strict=True)
-    words = [lexicon.word(*each) for each in track(texts, "names", total=len(names.texts) - 1, shown=progress)]
-    words.insert(0, lexicon.conjunction)
-    keys = np.array([(word.exact, word.form, word.sense) for word in words], np.uint64)
-    forms = np.unique(keys[:, 1], return_inverse=True)[1][names.words]
+    tracked = track(texts, "looking up words", total=len(names.texts) - 1, shown=progress)
+    lexical = [lexicon.conjunction, *(lexicon.word(*each) for each in tracked)]
+    keys = np.array([(word.exact, word.form, word.sense) for word in lexical], np.uint64)
     lengths = np.diff(names.starts)
-    name = np.repeat(np.arange(len(lengths)), lengths)
+    owners = np.repeat(np.arange(len(lengths)), lengths)
     # A word of many names does not identify one of them.
-    spread = distinct(forms << 32 | names.concepts[name]) >> 32
-    is_common = np.bincount(spread, minlength=len(words)) > _MOST
-    found = lengths[name] <= LONGEST
-    name, number, forms = name[found], names.words[found], forms[found]
+    forms = np.unique(keys[:, 1], return_inverse=True)[1]
+    spread = distinct(forms[names.words] << 32 | names.concepts[owners]) >> 32
+    is_common = (np.bincount(spread, minlength=len(forms)) > _MOST)[forms]
+    is_short = lengths[owners] <= LONGEST
+    owners, words = owners[is_short], names.words[is_short]
 
-    digests = np.stack([_sums(keys[number, level], name, len(lengths)) for level in range(3)], axis=1)
-    counts = np.bincount(name, minlength=len(lengths))
+    counts = np.bincount(owners, minlength=len(lengths))
+    digests = np.stack([_sums(keys[words, level], owners, len(lengths)) for level in range(3)], axis=1)
     levels = np.broadcast_to(np.array([Level.EXACT, Level.FORM, Level.SENSE], np.uint8), digests.shape)
     is_digest = np.stack([counts > 0, counts > 0, counts > 1], axis=1)
 
-    informs = ~np.array([word.empty for word in words])[number]
-    name, number, forms = name[informs], number[informs], forms[informs]
-    cores = np.bincount(name, minlength=len(lengths))
-    says = np.array([not (word.qualifier or word.wrong or word.kind == Kind.CONJUNCTION) for word in words])
-    is_long = np.array([len(word.text) >= _SHORTEST_CORE for word in words])
-    says_something = (np.bincount(name, says[number], len(lengths)) > 0) & (
-        (cores > 1) | (np.bincount(name, is_long[number], len(lengths)) > 0)
-    )
-    is_one_common = (cores == 1) & (np.bincount(name, is_common[forms], len(lengths)) > 0)
-    places = np.flatnonzero((cores > 0) & (cores < counts) & says_something & ~is_one_common)
-    core = _sums(keys[number, 1], name, len(lengths))[places] + np.uint64(_CORE_SALT)
-    own = _unambiguous(core, names.concepts[places], vocabulary)
+    is_informative = ~np.array([word.empty for word in lexical])[words]
+    owners, words = owners[is_informative], words[is_informative]
+
+    def informative(property_of_word: Sequence[bool] | npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Count the informative words of each name with a property."""
+        return np.bincount(owners, np.asarray(property_of_word)[words], len(lengths)).astype(np.int64)
+
+    every = informative([True] * len(lexical))
+    says_something = informative([_is_specific(word) for word in lexical]) > 0
+    says_something &= (every > 1) | (informative([_is_long(word) for word in lexical]) > 0)
+    says_something &= (every > 1) | (informative(is_common) == 0)
+    places = np.flatnonzero((every > 0) & (every < counts) & says_something)
+    cores = _sums(keys[words, 1], owners, len(lengths))[places] + np.uint64(_CORE_SALT)
+    own = _unambiguous(cores, names.concepts[places], vocabulary)
     return NameTable.of(
-        np.concatenate([digests[is_digest], core[own]]),
+        np.concatenate([digests[is_digest], cores[own]]),
         np.concatenate([levels[is_digest], np.full(len(own), Level.CORE, np.uint8)]),
         np.concatenate([np.repeat(names.rows, is_digest.sum(axis=1)), names.rows[places[own]]]),
     )
 
 
-def _sums(keys: npt.NDArray[np.uint64], name: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.uint64]:
+def _sums(keys: npt.NDArray[np.uint64], owners: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.uint64]:
     """Add up the keys of the words of each name, modulo 2^64.
 
     Args:
         keys: uint64 (W): keys of words.
-        name: int64 (W), ascending: the name of each word.
+        owners: int64 (W): the name of each word.
         count: number of names.
     """
     sums = np.zeros(count, np.uint64)
-    np.add.at(sums, name, keys)
+    np.add.at(sums, owners, keys)
     return sums
 
 

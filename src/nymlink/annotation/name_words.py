@@ -7,20 +7,17 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.annotation.tokens import AND, PASSED, Kind, Token, Word, tokens_of_name
+from nymlink.annotation.lexicon import Lexicon
+from nymlink.annotation.tokens import AND, PASSED, Kind, Word, tokens_of_name, words_of_name
 from nymlink.annotation.word_rules import WordRules, word_of
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.terminal import track
-from nymlink.vocabulary.concepts import matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from nymlink.annotation.lexicon import Lexicon
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
@@ -29,8 +26,12 @@ _SKIPPED: Final = -1
 _OTHER: Final = -2
 """In place of the number of a word that joins or ends names ("and", "is")."""
 
+_AND: Final = Word(Kind.CONJUNCTION, AND)
+_UNKNOWN: Final = Word(Kind.WORD, "")
+"""Answer for a pair of words that is no word of names."""
 
-class _Hyphenated(NamedTuple):
+
+class Hyphenated(NamedTuple):
     """A name with hyphenated words: its place, its text, and its pairs of words without their hyphens."""
 
     place: int
@@ -48,9 +49,10 @@ class NameWords:
         starts: int64 (N + 1): name i has the words ``starts[i]`` to ``starts[i + 1]``.
         words: int32 (W): numbers of the words of all names, one name after the other. A name that cannot be found
             in a text has none.
-        texts: the distinct words, in lower case without accents, behind
-            :data:`~nymlink.annotation.tokens.AND`.
+        texts: :data:`~nymlink.annotation.tokens.AND`, then the distinct words, in lower case without accents. Some
+            are only in names that cannot be found.
         lemmas: lemma of each distinct word.
+        hyphenated: the names to read again when the lexicon is known.
     """
 
     rows: npt.NDArray[np.int32]
@@ -59,17 +61,16 @@ class NameWords:
     words: npt.NDArray[np.int32]
     texts: list[str]
     lemmas: list[str]
-    _hyphenated: Sequence[_Hyphenated] = ()
+    hyphenated: Sequence[Hyphenated] = ()
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, language: str | None, rules: WordRules, *, progress: bool = False) -> Self:
         """Read the names in a language and those in an unknown language; all names if no language is given."""
-        counts = vocabulary.counts("lang")
-        languages = None if language is None else [*matching_languages([language], counts), UNKNOWN_LANGUAGE]
+        languages = None if language is None else [language, UNKNOWN_LANGUAGE]
         batches = [*vocabulary.name_batches(languages=languages)]
         texts = chain.from_iterable(batch["text"].to_pylist() for batch in batches)
         reader = _Reader(rules)
-        for text in track(texts, "words", total=sum(map(len, batches)), shown=progress):
+        for text in track(texts, "reading names", total=sum(map(len, batches)), shown=progress):
             reader.read(text)
         none = np.zeros(0, np.int32)
         rows, concepts = (
@@ -82,19 +83,22 @@ class NameWords:
         return cls(rows, concepts, starts, words, reader.texts, lemmas, reader.hyphenated)
 
     def with_pairs(self, lexicon: Lexicon) -> Self:
-        """Read the names again in which two hyphenated words are one word of a lexicon ("pre-auricular")."""
+        """Return the names with two hyphenated words as one where the lexicon has it ("pre-auricular").
+
+        The numbers of words stay; new ones follow.
+        """
         texts, lemmas = [*self.texts], [*self.lemmas]
         numbers = {text: number for number, text in enumerate(texts)}
-        noted = {pair for each in self._hyphenated for pair in each.pairs}
+        noted = {pair for each in self.hyphenated for pair in each.pairs}
         known = {pair for pair in noted if lexicon.has(pair)}
         unknown = noted - known
 
         def find_pair(pair: str) -> Word:
-            return _AND if pair in unknown else lexicon.find(pair)
+            return _UNKNOWN if pair in unknown else lexicon.find(pair)
 
         lengths = np.diff(self.starts)
         pieces, end = [self.words[:0]], 0
-        for place, text, pairs in self._hyphenated:
+        for place, text, pairs in self.hyphenated:
             if not known.isdisjoint(pairs):
                 tokens = tokens_of_name(text, lexicon.find, conjunction=lexicon.conjunction, pair=find_pair)
                 read = words_of_name(tokens)
@@ -122,7 +126,7 @@ class _Reader:
         self.texts = [AND]
         self.words = array("i")
         self.starts = array("q", [0])
-        self.hyphenated: list[_Hyphenated] = []
+        self.hyphenated: list[Hyphenated] = []
         self._rules = rules
         self._of_text = {AND: 0}
         self._found: dict[str, tuple[int, Word]] = {}
@@ -144,7 +148,7 @@ class _Reader:
                 return [number for number in numbers if number != _SKIPPED]
         tokens = tokens_of_name(text, self._find, conjunction=_AND, pair=self._note)
         if self._pairs:
-            self.hyphenated.append(_Hyphenated(len(self.starts) - 1, text, tuple(self._pairs)))
+            self.hyphenated.append(Hyphenated(len(self.starts) - 1, text, tuple(self._pairs)))
             self._pairs.clear()
         return [self._number(word) for word in words_of_name(tokens)]
 
@@ -160,23 +164,10 @@ class _Reader:
     def _note(self, pair: str) -> Word:
         """Note two hyphenated words as a pair, and read them as two words."""
         self._pairs.append(pair)
-        return _AND
+        return _UNKNOWN
 
     def _number(self, word: Word) -> int:
         number = self._of_text.setdefault(word.text, len(self.texts))
         if number == len(self.texts):
             self.texts.append(word.text)
         return number
-
-
-_AND: Final = Word(Kind.CONJUNCTION, AND)
-
-
-def words_of_name(tokens: Sequence[Token]) -> list[Word]:
-    """List the words of a name, including conjunctions but not signs.
-
-    The list is empty if the name contains a word that ends names in a text; such a name cannot be found.
-    """
-    if any(token.word.kind == Kind.BREAK and token.start < token.end for token in tokens):
-        return []
-    return [token.word for token in tokens if token.word.kind in (Kind.WORD, Kind.CONJUNCTION)]

@@ -162,7 +162,8 @@ def tokens_of(
         if hyphenated and tokens[-1].word.kind == Kind.WORD and tokens[-1].end + 1 == start:
             before = tokens[-1]
             both = pair(before.surface + surface)
-            if both.exact:
+            # "O-R" is no "or".
+            if both.exact and both.kind == Kind.WORD:
                 tokens[-1] = Token(before.start, stop, before.surface + surface, both)
                 hyphenated = False
                 continue
@@ -180,6 +181,16 @@ def tokens_of(
 def tokens_of_name(name: str, find: _Find, *, conjunction: Word, pair: _Find | None = None) -> list[Token]:
     """Cut a name into tokens, with its letters normalised like those of texts; see :func:`tokens_of`."""
     return tokens_of(name if name.isascii() else align(name).text, find, conjunction=conjunction, pair=pair)
+
+
+def words_of_name(tokens: Sequence[Token]) -> list[Word]:
+    """List the words of a name, including conjunctions but not signs.
+
+    The list is empty if the name contains a word that ends names in a text; such a name cannot be found.
+    """
+    if any(token.word.kind == Kind.BREAK and token.start < token.end for token in tokens):
+        return []
+    return [token.word for token in tokens if token.word.kind in (Kind.WORD, Kind.CONJUNCTION)]
 
 
 def _separator(gap: str, conjunction: Word) -> Word:

@@ -64,7 +64,8 @@ def find_exchanges(
     of_word = mix(np.arange(1, len(texts) + 1, dtype=np.uint64))
     sums = np.add.reduceat(of_word[words], starts) if len(starts) else np.zeros(0, np.uint64)
     sums += mix(~concepts[names[starts]].astype(np.uint64))
-    # Each set of words once for each concept.
+    # The concept is part of the sum, so that only names of one concept are compared. Each set of words counts
+    # once.
     kept = np.zeros(len(starts), bool)
     kept[np.unique(sums, return_index=True)[1]] = True
     words, sums, sizes, owners = (
@@ -72,6 +73,7 @@ def find_exchanges(
         for values in (words, *(np.repeat(each, sizes) for each in (sums, sizes, concepts[names[starts]])))
     )
     total = np.bincount(words, minlength=len(texts))
+    # The sum without a word stands for its place: names with the same sum differ in this word alone.
     several = (sizes > 1) & (sizes <= _MOST)
     words, places, owners = words[several], sums[several] - of_word[words[several]], owners[several]
     order = np.argsort(places, kind="stable")

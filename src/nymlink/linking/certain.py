@@ -27,7 +27,7 @@ from nymlink.vocabulary.concepts import Name
 
 _TABLE: Final = Path(__file__).parent / "data" / "no_answers.tsv"
 
-_LONGEST: Final = 40
+_LONGEST_NOTHING: Final = 40
 """Number of characters of the longest mention that may name nothing."""
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
 _TIME: Final = r"(?:[T\s]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:am|pm|z|[+-]\d{2}:?\d{2})?)?"
@@ -52,7 +52,7 @@ def says_nothing(mention: str) -> str | None:
         "no answer", "a date", "a number" or "no letter"; ``None`` if the mention may name something.
     """
     text = mention.strip()
-    if not text or len(text) > _LONGEST:
+    if not text or len(text) > _LONGEST_NOTHING:
         return None
     if _DATE.fullmatch(text):
         return "a date"

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+
+Number = TypeVar("Number", bound=np.number[Any])
 
 Array = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
@@ -110,7 +112,7 @@ def starts_of_runs(values: npt.NDArray[Any]) -> Ints:
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
 
 
-def distinct(values: Ints) -> Ints:
-    """Sort integers and remove repetitions, faster than :func:`numpy.unique` for millions."""
+def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """Sort numbers and remove repetitions, faster than :func:`numpy.unique` for millions."""
     ordered = np.sort(values)
     return ordered[starts_of_runs(ordered)]

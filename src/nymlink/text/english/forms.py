@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
+from string import ascii_letters
 from typing import Final, Literal, NamedTuple
 
 from nymlink.text.word_tables import read_kinds, read_rows, split_cell
@@ -169,12 +170,15 @@ def deep_stem(word: str) -> str:
     return _without_e(_without_suffix(word))
 
 
-_LETTERS: Final = {letter: "v" if chr(letter) in "aeiou" else "c" for letter in range(128) if chr(letter) != "y"}
+_VOWEL_OR_CONSONANT: Final = {
+    ord(letter): "v" if letter in "aeiou" else "c" for letter in ascii_letters if letter != "y"
+}
+"""Letters but y → v or c."""
 
 
 def _pattern(word: str) -> str:
-    """Write a word as consonants (c) and vowels (v); a y after a consonant is a vowel."""
-    pattern = word.translate(_LETTERS)
+    """Write a word of ASCII letters as consonants (c) and vowels (v); a y after a consonant is a vowel."""
+    pattern = word.translate(_VOWEL_OR_CONSONANT)
     while "y" in pattern:
         first = pattern.index("y")
         pattern = pattern[:first] + ("v" if pattern[:first].endswith("c") else "c") + pattern[first + 1 :]
