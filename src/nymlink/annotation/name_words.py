@@ -13,13 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.annotation.lexicon import Lexicon
-from nymlink.annotation.tokens import AND, PASSED, Kind, Word, tokens_of_name, words_of_name
+from nymlink.annotation.tokens import AND, HYPHENS, PASSED, Kind, Word, tokens_of_name, words_of_name
 from nymlink.annotation.word_rules import WordRules, word_of
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.terminal import track
+from nymlink.text.aligned_text import align
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+_WORD: Final = re.compile(r"[^\W_]+")
+_PAIR: Final = re.compile(rf"(?<![^\W_])([^\W_]++)[{''.join(sorted(HYPHENS))}](?=([^\W_]+))")
+_JOINING: Final = re.compile(r"[/&'’]")
+"""Signs between words that :func:`~nymlink.annotation.tokens.tokens_of` does not simply ignore in names."""
 
 _SKIPPED: Final = -1
 """In place of the number of a word that is ignored within a name ("of")."""
@@ -130,27 +134,38 @@ class _Reader:
         self._rules = rules
         self._of_text = {AND: 0}
         self._found: dict[str, tuple[int, Word]] = {}
-        self._pairs: list[str] = []
 
     def read(self, text: str) -> None:
         """Number the words of the next name."""
         self.words.extend(self._numbers(text))
         self.starts.append(len(self.words))
 
-    def _numbers(self, text: str) -> list[int]:
-        # Half of the names are plain words, which need no tokens.
-        if _PLAIN.fullmatch(text):
-            numbers = [(self._found.get(word) or self._look_up(word))[0] for word in text.split(" ")]
-            lowest = min(numbers)
-            if lowest >= 0:
+    def _numbers(self, name: str) -> list[int]:
+        text = name if name.isascii() else align(name).text
+        # In most names no sign joins words, and no word joins or ends names. Then words need no tokens.
+        if _JOINING.search(text) is None:
+            found = [self._found.get(word) or self._look_up(word) for word in _WORD.findall(text)]
+            numbers = [number for number, _ in found if number != _SKIPPED]
+            if _OTHER not in numbers:
+                if not HYPHENS.isdisjoint(text):
+                    pairs = _PAIR.findall(text)
+                    self._note(name, [one + other for one, other in pairs if self._found[one][0] != _SKIPPED])
                 return numbers
-            if lowest == _SKIPPED:
-                return [number for number in numbers if number != _SKIPPED]
-        tokens = tokens_of_name(text, self._find, conjunction=_AND, pair=self._note)
-        if self._pairs:
-            self.hyphenated.append(Hyphenated(len(self.starts) - 1, text, tuple(self._pairs)))
-            self._pairs.clear()
+        noted: list[str] = []
+
+        def note(pair: str) -> Word:
+            """Note two hyphenated words as a pair, and read them as two words."""
+            noted.append(pair)
+            return _UNKNOWN
+
+        tokens = tokens_of_name(name, self._find, conjunction=_AND, pair=note)
+        self._note(name, noted)
         return [self._number(word) for word in words_of_name(tokens)]
+
+    def _note(self, name: str, pairs: Sequence[str]) -> None:
+        """Note the pairs of hyphenated words of the next name."""
+        if pairs:
+            self.hyphenated.append(Hyphenated(len(self.starts) - 1, name, tuple(pairs)))
 
     def _look_up(self, surface: str) -> tuple[int, Word]:
         word = word_of(surface, self._rules)
@@ -160,11 +175,6 @@ class _Reader:
 
     def _find(self, surface: str) -> Word:
         return (self._found.get(surface) or self._look_up(surface))[1]
-
-    def _note(self, pair: str) -> Word:
-        """Note two hyphenated words as a pair, and read them as two words."""
-        self._pairs.append(pair)
-        return _UNKNOWN
 
     def _number(self, word: Word) -> int:
         number = self._of_text.setdefault(word.text, len(self.texts))

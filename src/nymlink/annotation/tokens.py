@@ -88,7 +88,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _LOCANT: Final = re.compile("[0-9]+|[A-Za-z]")
 """Text before a comma within the name of a chemical: "1,2-dichloroethane"."""
 _APOSTROPHES: Final = frozenset(("'", "’"))
-_HYPHENS: Final = frozenset("-‐‑‒–")
+HYPHENS: Final = frozenset("-‐‑‒–")
 _MARKER: Final = re.compile(r"(?=.*[A-Z0-9].*[A-Z0-9])[A-Za-z0-9]{2,6}")
 """Word before a minus: "HER2- breast cancer", "ER-, PR-"."""
 _MINUS: Final = re.compile(r"[-‐‑‒–−]\s")
@@ -153,7 +153,7 @@ def tokens_of(
         surface = match[0]
         word = find("s" if surface == "S" and gap in _APOSTROPHES else surface)
         if gap and tokens and gap not in _APOSTROPHES:
-            hyphenated = gap in _HYPHENS and not (
+            hyphenated = gap in HYPHENS and not (
                 # "T- and B-cell lymphoma" has no minus.
                 word.kind == Kind.WORD and _MINUS.fullmatch(between) and _MARKER.fullmatch(tokens[-1].surface)
             )
