@@ -63,9 +63,9 @@ def find_exchanges(
     sizes = np.diff(starts, append=len(names))
     of_word = mix(np.arange(1, len(texts) + 1, dtype=np.uint64))
     sums = np.add.reduceat(of_word[words], starts) if len(starts) else np.zeros(0, np.uint64)
+    # The concept is part of the sum, so that only names of one concept are compared.
     sums += mix(~concepts[names[starts]].astype(np.uint64))
-    # The concept is part of the sum, so that only names of one concept are compared. Each set of words counts
-    # once.
+    # Each set of words once for each concept.
     kept = np.zeros(len(starts), bool)
     kept[np.unique(sums, return_index=True)[1]] = True
     words, sums, sizes, owners = (
