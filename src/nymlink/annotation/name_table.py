@@ -187,15 +187,15 @@ def build_table(
     is_informative = ~np.array([word.empty for word in lexical])[words]
     owners, words = owners[is_informative], words[is_informative]
 
-    def informative(property_of_word: Sequence[bool] | npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        """Count the informative words of each name with a property."""
-        return np.bincount(owners, np.asarray(property_of_word)[words], len(lengths)).astype(np.int64)
+    def count(is_so: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Count the informative words with a property in each name."""
+        return np.bincount(owners[np.asarray(is_so, bool)[words]], minlength=len(lengths))
 
-    every = informative([True] * len(lexical))
-    says_something = informative([_is_specific(word) for word in lexical]) > 0
-    says_something &= (every > 1) | (informative([_is_long(word) for word in lexical]) > 0)
-    says_something &= (every > 1) | (informative(is_common) == 0)
-    places = np.flatnonzero((every > 0) & (every < counts) & says_something)
+    informative = np.bincount(owners, minlength=len(lengths))
+    is_core = (informative > 0) & (informative < counts) & (count([_is_specific(word) for word in lexical]) > 0)
+    # A single word must be long, and of few concepts.
+    may_be_single = np.array([_is_long(word) for word in lexical]) & ~is_common
+    places = np.flatnonzero(is_core & ((informative > 1) | (count(may_be_single) > 0)))
     cores = _sums(keys[words, 1], owners, len(lengths))[places] + np.uint64(_CORE_SALT)
     own = _unambiguous(cores, names.concepts[places], vocabulary)
     return NameTable.of(

@@ -63,7 +63,8 @@ def find_exchanges(
     sizes = np.diff(starts, append=len(names))
     of_word = mix(np.arange(1, len(texts) + 1, dtype=np.uint64))
     sums = np.add.reduceat(of_word[words], starts) if len(starts) else np.zeros(0, np.uint64)
-    # The concept is part of the sum, so that only names of one concept are compared.
+    # The concept is part of the sum, so that only names of one concept are compared. No word has the same hash,
+    # because ~ gives numbers larger than those of words.
     sums += mix(~concepts[names[starts]].astype(np.uint64))
     # Each set of words once for each concept.
     kept = np.zeros(len(starts), bool)
