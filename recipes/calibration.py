@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common.inputs import data_root
+from benchmarks.common.inputs import data_root, encoder_of
 from benchmarks.confidence.across import Labelled, fit, labelled_sets, measured
 from benchmarks.linking.curated_sets import SETS
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI, calibration_file
+from nymlink.encode.model.folder import MINI, NO_ENCODER, calibration_file
 from nymlink.evaluation.calibration_data import LabelledMentions
 from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.evaluation.fit_calibration import comparable
@@ -35,7 +35,7 @@ def main() -> None:
     """Fit and write the calibration."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of indexes and labelled mentions")
-    parser.add_argument("--encoder", default=MINI, help="name of the installed encoder")
+    parser.add_argument("--encoder", default=MINI, help="name of the installed encoder, or letters for none")
     arguments = parser.parse_args()
     chosen = [each for each in SETS if each.corpus not in UNLICENSED]
     sets = labelled_sets(chosen, arguments.encoder, arguments.folder, data_root())
@@ -54,8 +54,10 @@ def main() -> None:
     corpora = ", ".join(dict.fromkeys(each.corpus for each in chosen))
     fitted_to = f"{whole.answerable.sum():,} mentions of {corpora}, and others without an answer"
     calibration = replace(calibration, curve=whole.curve(), fitted_to=fitted_to)
-    content = {"fingerprint": Encoder.load(arguments.encoder).fingerprint, "calibration": calibration.to_dict()}
-    file = calibration_file(arguments.encoder)
+    encoder = encoder_of(arguments.encoder)
+    fingerprint = NO_ENCODER if encoder is None else Encoder.load(encoder).fingerprint
+    file = calibration_file(encoder or NO_ENCODER)
+    content = {"fingerprint": fingerprint, "calibration": calibration.to_dict()}
     with atomic_file(file) as partial:
         partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     print(f"{fitted_to} → {file}")

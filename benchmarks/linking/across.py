@@ -7,9 +7,10 @@ corpus, rankers learn from at most 600 questions of each set of the other corpor
 in the corpus, too, and from questions without an answer. Each set counts as much in learning as the square root of
 its questions. *Former* is the ranker that learned from NCBI disease, MedMentions and names; *averaged* is its mean
 with the trees, as the ranker that ships (``recipes/curated_ranker.py``, which leaves no corpus out but those
-without a licence). Accuracies are of distinct mentions, and of all occurrences. The standard error of a gain comes
-from a bootstrap over concepts. Reads training and development parts from $NYMLINK_DATA or ../shared/data, and no
-test part. Indexes and questions are kept in FOLDER: the same command goes on where it was interrupted.
+without a licence). Search by spelling has no former ranker, and the trees alone as *averaged*. Accuracies are of
+distinct mentions, and of all occurrences. The standard error of a gain comes from a bootstrap over concepts. Reads
+training and development parts from $NYMLINK_DATA or ../shared/data, and no test part. Indexes and questions are
+kept in FOLDER: the same command goes on where it was interrupted.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def averaged(one: Scorer, other: Scorer) -> Scorer:
 
 def former(ranker: Ranker | None) -> Scorer:
     """Score as the ranker did before it was averaged with trees that learned from these sets."""
-    if ranker is None:
+    if ranker is None or ranker.learned_from == LEARNED_FROM:
         return index_order
     if LEARNED_FROM not in ranker.learned_from:
         return ranker.scores
@@ -185,7 +186,7 @@ def compare(
         scorers = {"index": index_order, "former": before} | {
             label: learn(learned) for label, learn in RANKERS.items()
         }
-        scorers["averaged"] = averaged(before, scorers["trees"])
+        scorers["averaged"] = scorers["trees"] if before is index_order else averaged(before, scorers["trees"])
         for name in own:
             found[name] = {
                 label: accuracies(sets[name], scorer(sets[name].described)) for label, scorer in scorers.items()

@@ -63,7 +63,7 @@ MATCHER: Final = Matcher.build(VOCABULARY)
 
 @cache
 def built_index() -> Index:
-    return Index.build(VOCABULARY, encoder=None)
+    return Index.build(VOCABULARY, encoder=None).with_ranker(None)
 
 
 @cache

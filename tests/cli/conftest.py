@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nymlink.cli import nymlink
+from nymlink.index.index import Index
 
 Run = Callable[..., Result]
 
@@ -41,10 +42,11 @@ def run() -> Run:
 
 @pytest.fixture(scope="session")
 def built(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with ``table.tsv.gz``, the vocabulary ``vocab`` and its index ``index`` without an encoder."""
+    """A folder with ``table.tsv.gz``, the vocabulary ``vocab`` and its index ``index``, which has no ranker."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "table.tsv.gz").write_bytes(gzip.compress(TABLE.encode()))
     assert run("vocab", "build", folder / "table.tsv.gz", "-o", folder / "vocab").exit_code == 0
-    built = run("index", "build", folder / "vocab", "-o", folder / "index", "--encoder", "none")
+    built = run("index", "build", folder / "vocab", "-o", folder / "ranked", "--encoder", "none")
     assert built.exit_code == 0, built.stderr
+    Index.load(folder / "ranked").with_ranker(None).save(folder / "index")
     return folder

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("calibrate")
     Index.build(
         vocabulary({f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(50)}), encoder=None
-    ).save(made / "index")
+    ).with_ranker(None).save(made / "index")
     draw = random.Random(0)
     for name, count in (("dev", 150), ("test", 100), ("few", 10)):
         lines = ["term\tgold"]

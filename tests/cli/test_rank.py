@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the index ``index``, the corpora ``many`` and ``few``, and the vocabulary ``merged``."""
     made = tmp_path_factory.mktemp("rank")
     concepts = {f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(50)}
-    Index.build(vocabulary(concepts), encoder=None).save(made / "index")
+    Index.build(vocabulary(concepts), encoder=None).with_ranker(None).save(made / "index")
     draw = random.Random(0)
     for name, count in (("many", 230), ("few", 12)):
         lines = ["mention\tconcept_id\ttype"]

@@ -37,7 +37,7 @@ def _index() -> Index:
             replaced={"M:gone": ["M:9"], "M:split": ["M:10", "M:11"]},
         ),
         encoder=None,
-    )
+    ).with_ranker(None)
 
 
 @cache

@@ -126,3 +126,18 @@ def test_what_is_no_mention_is_refused() -> None:
         built_linker().explain(3)
     with pytest.raises(InputError, match="language"):
         built_linker().explain("gout", language="xxxx")
+
+
+def test_of_unsure_candidates_the_one_with_a_higher_score_is_noted() -> None:
+    plain = Index.build(vocabulary({"X:1": ["heart failure"], "X:2": ["heart attack"]}), encoder=None)
+    unsure, sure = (ranked(plain, {"place": (0.5, -9, value)}) for value in (-0.5, 5))
+    for top_k in (1, 2):
+        first, _ = links = Linker(unsure, top_k=top_k).link(["hearts failures", "heart attack"])
+        assert [link.best.concept_id for link in links if link.best] == ["X:2", "X:2"]
+        assert [link.rival for link in links] == ["heart failure (X:1)", None]
+        assert "heart failure (X:1) scores higher" in first.notes
+    for index in (sure, plain.with_ranker(None)):
+        assert Linker(index).link("hearts failures").rival is None
+    # The note is of the former first candidate.
+    assert first.reordered(first.candidates).rival == first.rival
+    assert first.reordered(first.candidates[::-1]).rival is None

@@ -136,7 +136,7 @@ def test_concepts_that_share_a_name_come_by_kind_then_in_the_vocabularys_order()
 
 @pytest.mark.parametrize("sparse", ["nymlink", "biosyn", "le-nguyen", "none"])
 def test_parts_explain_the_score(sparse: str) -> None:
-    index = Index.build(VOCABULARY, sparse=sparse, encoder=None)
+    index = Index.build(VOCABULARY, sparse=sparse, encoder=None).with_ranker(None)
     linker = Linker(index, top_k=9)
     for mention in ("mi", "cancer of the breast", "infarct", "infarctus du myocarde"):
         for candidate in linker.link(mention).candidates:

@@ -77,7 +77,7 @@ def test_the_domain_of_a_mention_in_one_index_of_several_vocabularies(
     assert pain is not None
     assert 1 <= pain.nearest < pain.of
     # Without a confidence, the domain is that of the first candidate.
-    plain = Linker(Index.build(index.vocabulary, encoder=None)).link("heart valve").domain
+    plain = Linker(Index.build(index.vocabulary, encoder=None).with_ranker(None)).link("heart valve").domain
     assert plain is not None
     assert (plain.name, plain.confidence) == ("B", None)
     index.save(tmp_path / "index")
@@ -97,7 +97,7 @@ def test_a_single_vocabulary_is_no_domain() -> None:
 
 
 def test_confidences_are_needed(linkers: list[Linker]) -> None:
-    plain = Linker(Index.build(vocabulary({"P:1": ["gout"]}), encoder=None))
+    plain = Linker(Index.build(vocabulary({"P:1": ["gout"]}), encoder=None).with_ranker(None))
     with pytest.raises(InputError, match="this index is not calibrated: run"):
         SeveralLinkers([*linkers, plain])
     assert SeveralLinkers([plain]).link(["gout"])[0].candidates[0].concept_id == "P:1"

@@ -45,7 +45,7 @@ CALIBRATION = Calibration(
 
 @cache
 def built_index() -> Index:
-    return Index.build(VOCABULARY, encoder=None)
+    return Index.build(VOCABULARY, encoder=None).with_ranker(None)
 
 
 @cache

@@ -52,7 +52,11 @@ def vocabulary(names: dict[str, tuple[str, ...]], *, version: str = "1", **repla
 
 
 def index_of(names: dict[str, tuple[str, ...]], **more: str) -> Index:
-    return Index.build(vocabulary(names, **more), encoder=None).with_calibration(CALIBRATION.to_dict())
+    return (
+        Index.build(vocabulary(names, **more), encoder=None)
+        .with_ranker(None)
+        .with_calibration(CALIBRATION.to_dict())
+    )
 
 
 @pytest.fixture(scope="session")

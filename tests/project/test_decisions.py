@@ -232,7 +232,7 @@ def test_abbreviations_are_told_from_words(text: str, query: str, name: str, exp
 def test_without_confidences_nothing_is_accepted(project: Project, index: Index) -> None:
     add_table(project, TABLE.encode(), "visits.csv")
     assert accept(project, reviewer="Ann", above=0)["terms"] == 0
-    plain = Index.build(index.vocabulary, encoder=None)
+    plain = Index.build(index.vocabulary, encoder=None).with_ranker(None)
     link_waiting(project, Linker(plain, top_k=10).link)
     with pytest.raises(InputError, match="not calibrated"):
         accept(project, reviewer="Ann", above=0)

@@ -24,7 +24,7 @@ NAMES = many_names(150, seed=3)
 def many_index() -> Index:
     return Index.build(
         vocabulary({f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(50)}), encoder=None
-    )
+    ).with_ranker(None)
 
 
 @cache

@@ -28,7 +28,7 @@ VOCABULARY = vocabulary(
 
 @cache
 def built_index() -> Index:
-    return Index.build(VOCABULARY, encoder=None)
+    return Index.build(VOCABULARY, encoder=None).with_ranker(None)
 
 
 def ranker(rules: Mapping[str, tuple[float, float, float]]) -> Ranker:

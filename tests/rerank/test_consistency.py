@@ -51,7 +51,9 @@ class Told:
 @pytest.fixture(scope="module")
 def index() -> Index:
     names = ("X:0", "mitral insufficiency"), ("X:0", "MI"), ("X:1", "myocardial infarction"), ("X:1", "MI")
-    return Index.build(vocabulary(*((concept, name, "en", "exact") for concept, name in names)), encoder=None)
+    return Index.build(
+        vocabulary(*((concept, name, "en", "exact") for concept, name in names)), encoder=None
+    ).with_ranker(None)
 
 
 def document(*mentions: Mention) -> Document:

@@ -22,7 +22,7 @@ from tests.rerank.test_consistency import Told
 def built_index() -> Index:
     return Index.build(
         vocabulary({"X:0": ["mitral insufficiency"], "X:1": ["mitral valve insufficiency"]}), encoder=None
-    )
+    ).with_ranker(None)
 
 
 RULES = {"place": (0.5, 0, 2)}

@@ -47,7 +47,7 @@ def client() -> Iterator[TestClient]:
         indexes={
             "toy": built_index(),
             "newer": NEWER,
-            "plain": Index.build(built_index().vocabulary, encoder=None),
+            "plain": Index.build(built_index().vocabulary, encoder=None).with_ranker(None),
         }
     ) as client:
         yield client

@@ -48,12 +48,12 @@ def _vocabulary() -> Vocabulary:
 
 @cache
 def built_index() -> Index:
-    return Index.build(_vocabulary(), encoder=None).with_calibration(CALIBRATION.to_dict())
+    return Index.build(_vocabulary(), encoder=None).with_ranker(None).with_calibration(CALIBRATION.to_dict())
 
 
 @cache
 def plain_index() -> Index:
-    return Index.build(_vocabulary(), encoder=None)
+    return Index.build(_vocabulary(), encoder=None).with_ranker(None)
 
 
 @contextmanager

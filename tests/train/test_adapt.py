@@ -44,7 +44,7 @@ def corpus(said: dict[str, str], *, documents: int = 40) -> Corpus:
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    return Index.build(VOCABULARY, encoder=None)
+    return Index.build(VOCABULARY, encoder=None).with_ranker(None)
 
 
 def test_mentions_become_names_and_common_meanings_come_first(index: Index, tmp_path: Path) -> None:

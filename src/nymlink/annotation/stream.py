@@ -301,6 +301,9 @@ def link_values(link: Link) -> list[Any]:
         link.nothing,
         None if link.context is None else _CONTEXT(link.context),
         None if link.review is None else _REVIEW(link.review),
+        link.former,
+        link.foreign,
+        link.rival,
     ]
 
 
@@ -314,8 +317,9 @@ def link_of(values: Sequence[Any]) -> Link:
     Raises:
         ValueError, TypeError, LookupError: they are not such values.
     """
-    mention, query, candidates, parts, *others, left_out, tied, settled, nothing, context, review = values
-    document_id, confidence, nil, guessed, meanings, ordinary = others
+    mention, query, candidates, parts, *others = values
+    document_id, confidence, nil, guessed, meanings, ordinary, *others = others
+    left_out, tied, settled, nothing, context, review, former, foreign, rival = others
     return Link(
         _mention_of(*mention),
         query,
@@ -336,6 +340,9 @@ def link_of(values: Sequence[Any]) -> Link:
         nothing,
         None if context is None else Context(*context),
         None if review is None else _review_of(*review),
+        former=former,
+        foreign=foreign,
+        rival=rival,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_files import member
-from nymlink.encode.model.folder import installed_calibration, installed_ranker
+from nymlink.encode.model.folder import NO_ENCODER, installed_calibration, installed_ranker
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.entries.entries import Entries
@@ -116,16 +116,19 @@ class Plan:
     @property
     def calibration(self) -> Mapping[str, Any] | None:
         """Calibration installed with the encoder; ``None`` if the searches or weights are not the defaults."""
-        if self.encoder is None or not self._is_default:
-            return None
-        return installed_calibration(self.encoder.record.name, self.encoder.record.fingerprint)
+        return installed_calibration(*self._learned_with) if self._is_default else None
 
     @property
     def ranker(self) -> Mapping[str, Any] | None:
         """Ranker installed with the encoder; ``None`` if the searches or weights are not the defaults."""
-        if self.encoder is None or not self._is_default:
-            return None
-        return installed_ranker(self.encoder.record.name, self.encoder.record.fingerprint)
+        return installed_ranker(*self._learned_with) if self._is_default else None
+
+    @property
+    def _learned_with(self) -> tuple[str | None, str]:
+        """Name and fingerprint of the encoder that an installed ranker or calibration must be for."""
+        if self.encoder is None:
+            return NO_ENCODER, NO_ENCODER
+        return self.encoder.record.name, self.encoder.record.fingerprint
 
     @property
     def _is_default(self) -> bool:

@@ -76,6 +76,31 @@ def _writing(exact: float, matched: Name, surface: str | None) -> dict[str, floa
     return {WRITING: round(writing_likeness(surface, matched.text), 6)}
 
 
+_UNSURE: Final = 0.5
+"""Probability of the first candidate below which a higher score is worth a look."""
+
+
+def rival(index: Index, ranked: RankedMatches, place: int) -> str | None:
+    """Name the concept with a higher score than the first one of a question, if the ranker is unsure.
+
+    Args:
+        index: the index that was searched.
+        ranked: matches of questions.
+        place: place of a question that found a concept.
+
+    Returns:
+        Name and id; ``None`` if there is no such concept, or the ranker is sure, or was not asked.
+    """
+    if ranked.probabilities is None or not ranked.probabilities[place, 0] < _UNSURE:
+        return None
+    scores = ranked.matches.scores[place, :DEPTH].round(6)
+    best = int(scores.argmax())
+    if scores[best] <= scores[0]:
+        return None
+    row = int(ranked.matches.concepts[place, best])
+    return f"{index.vocabulary.preferred_name(row)} ({index.vocabulary.concept_id(row)})"
+
+
 _FEWEST: Final = 0.01
 """Smallest share of the concepts of an index that counts as a vocabulary of its own."""
 

@@ -366,14 +366,7 @@ def chosen(link: Link, place: int, who: str) -> Link:
         return replace(link, nil=True, judged=f"{who} chose no candidate")
     first = link.candidates[place - 1]
     others = (*link.candidates[: place - 1], *link.candidates[place:])
-    return replace(
-        link,
-        candidates=(first, *others),
-        confidence=link.confidence if place == 1 else None,
-        domain=link.domain if place == 1 else None,
-        nil=False,
-        judged=f"{who} chose candidate {place}",
-    )
+    return replace(link.reordered((first, *others)), nil=False, judged=f"{who} chose candidate {place}")
 
 
 def read_answer(said: str, count: int) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
@@ -102,8 +102,9 @@ class Candidate:
         concept_name: its preferred name.
         matched: name of the concept that matched; if several match, the most reliable kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
-        parts: the score of each search (exact, sparse, dense), before weighting. If the name equals the query,
-            also ``writing``: similarity of the spelling of name and mention, 1 for verbatim.
+        parts: the score of each search (exact, sparse, dense), before weighting, and ``ranked``, the probability
+            by the ranker. If the name equals the query, also ``writing``: similarity of the spelling of name and
+            mention, 1 for verbatim.
         contradiction: how the mention contradicts the concept ("'no' is not in the name"), or ``None``.
         relation: relation to the mention, if the mention is a concept (:func:`nymlink.match`); else ``None``.
         confidence: probability of this relation; ``None`` if ``relation`` is.
@@ -114,7 +115,7 @@ class Candidate:
         >>> best.concept_id, best.concept_name, best.matched.text
         ('MONDO:0005068', 'myocardial infarction', 'heart attack')
         >>> sorted(best.parts)
-        ['exact', 'sparse']
+        ['exact', 'ranked', 'sparse']
     """
 
     concept_id: str
@@ -247,6 +248,8 @@ class Link:
             not asked.
         foreign: language of the mention in words, if neither the names of the index nor its encoder know this
             language; else ``None``.
+        rival: name and id of a concept with a higher score than the first one, if the ranker is unsure of the
+            first, too; else ``None``.
         former: id of the retired concept that the mention means and the first candidate replaces; else ``None``.
         domain: the vocabulary that the mention is guessed to belong to; ``None`` if the index has a single one, or
             nothing was found, or a re-ranker, a judge or a person put another candidate first.
@@ -279,6 +282,7 @@ class Link:
     domain: Domain | None = None
     former: str | None = None
     foreign: str | None = None
+    rival: str | None = None
 
     def __str__(self) -> str:
         """Write the mention, its meaning, the confidence and the notes on one line."""
@@ -306,6 +310,7 @@ class Link:
             f"{self.foreign}, which neither the names nor the encoder know" if self.foreign is not None else "",
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             "settled by the document" if self.settled else "",
+            f"{self.rival} scores higher" if self.rival is not None else "",
             f"in place of {self.former}, which is obsolete or not standard" if self.former is not None else "",
             self.nothing or "",
             str(self.drug or "") or (f"without {', '.join(map(repr, self.left_out))}" if self.left_out else ""),
@@ -332,6 +337,15 @@ class Link:
         any link. A NIL link keeps its rejected candidate in :attr:`candidates`.
         """
         return None if self.nil or self.parts or not self.candidates else self.candidates[0]
+
+    def reordered(self, candidates: tuple[Candidate, ...]) -> Link:
+        """Return the link with candidates in another order, or others.
+
+        If another one is first, the link has no confidence, domain and rival: they are of the former first.
+        """
+        link = replace(self, candidates=candidates)
+        first, former = ([each.concept_id for each in some[:1]] for some in (candidates, self.candidates))
+        return link if first == former else replace(link, confidence=None, domain=None, rival=None)
 
     @property
     def is_reviewed(self) -> bool:

@@ -26,7 +26,7 @@ from nymlink.linking.calibration import (
     is_across,
     tied_names,
 )
-from nymlink.linking.candidates import Domains, candidates_of
+from nymlink.linking.candidates import Domains, candidates_of, rival
 from nymlink.linking.cells import DENIED
 from nymlink.linking.certain import Ids, certain_matches, find_identified, find_verbatim
 from nymlink.linking.doubts import GUESSED, ForeignLanguages, contradicts, doubts_about
@@ -357,6 +357,7 @@ class Found:
             foreign=self._pipeline.foreign.language(
                 query, mention.language or self._pipeline.language, candidates[0]
             ),
+            rival=None if first is not None else rival(self.index, self._ranked, place),
             domain=self._pipeline.domains.guess(self._ranked.matches, place, first or 0, confidence),
         )
 

@@ -236,7 +236,7 @@ def _joined(link: Link, own: Link) -> Link:
     given = list(link.candidates)
     if _equals(added[0]) and not (given and _equals(given[0])):
         rest = sorted([*given, *added[1:]], key=lambda each: -each.score)
-        return replace(link, candidates=_cut([added[0], *rest], given), confidence=None, nil=False, domain=None)
+        return replace(link.reordered(_cut([added[0], *rest], given)), nil=False)
     rest = sorted([*given[1:], *added], key=lambda each: -each.score)
     return replace(link, candidates=_cut([*given[:1], *rest], given))
 

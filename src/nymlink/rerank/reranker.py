@@ -271,6 +271,4 @@ def _reorder(link: Link, total: Scores, parts: dict[str, Floats]) -> Link:
         scored.append(replace(candidate, parts={**candidate.parts, **added}))
     # The sort is stable, so equally probable candidates stay in the order of the index.
     order = np.argsort(-total, kind="stable").tolist()
-    confidence, domain = (link.confidence, link.domain) if order[0] == 0 else (None, None)
-    candidates = (*(scored[place] for place in order), *link.candidates[len(total) :])
-    return replace(link, candidates=candidates, confidence=confidence, domain=domain)
+    return link.reordered((*(scored[place] for place in order), *link.candidates[len(total) :]))

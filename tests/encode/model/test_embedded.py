@@ -10,7 +10,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI, installed, installed_calibration, installed_ranker
+from nymlink.encode.model.folder import MINI, NO_ENCODER, installed, installed_calibration, installed_ranker
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
@@ -22,6 +22,7 @@ NAMES = ("myocardial infarction", "short stature", "seizures", "nosebleeds", "ha
 VOCABULARY = vocabulary({f"X:{number}": [name] for number, name in enumerate(NAMES)})
 
 
+OTHER_FUSION = Fusion.of(("exact", "sparse"), weights={"exact": 0.5, "sparse": 0.5})
 ROOT = Path(__file__).parents[3]
 CALIBRATIONS = [
     path
@@ -92,9 +93,22 @@ def test_its_calibration_is_for_indexes_that_are_as_by_default(mini: Encoder) ->
     assert Index.build(VOCABULARY, encoder=MINI, sparse="biosyn").calibration is None
     assert Index.build(VOCABULARY, encoder=MINI, fusion="reciprocal-rank").calibration is None
     assert index.with_fusion(Fusion.of(index.search.parts, weights={"dense": 1})).calibration is None
-    assert Index.build(VOCABULARY, encoder=None).calibration is None
     # Other vectors, although of the same model.
     assert Index.build(VOCABULARY, encoder=Encoder.load(MINI, max_length=12)).calibration is None
+
+
+def test_an_index_without_an_encoder_has_a_ranker_and_a_calibration_of_its_own(tmp_path: Path) -> None:
+    index = Index.build(VOCABULARY, encoder=None)
+    assert index.ranker == installed_ranker(NO_ENCODER, NO_ENCODER)
+    assert index.calibration == installed_calibration(NO_ENCODER, NO_ENCODER)
+    for other in (Index.build(VOCABULARY, encoder=None, sparse="biosyn"), index.with_fusion(OTHER_FUSION)):
+        assert (other.ranker, other.calibration) == (None, None)
+    index.save(tmp_path / "index")
+    sure, unsure = Linker(Index.load(tmp_path / "index")).link(["nosebleeds", "jaundiced hair"])
+    assert sure.best is not None
+    assert sure.confidence is not None
+    assert unsure.confidence is not None
+    assert sure.confidence > 0.9 > unsure.confidence
 
 
 @pytest.mark.parametrize("file", CALIBRATIONS, ids=lambda path: path.stem)
@@ -113,7 +127,6 @@ def test_its_ranker_is_for_indexes_that_are_as_by_default(mini: Encoder) -> None
     assert Index.build(VOCABULARY, encoder=MINI, sparse="biosyn").ranker is None
     assert Index.build(VOCABULARY, encoder=MINI, fusion="reciprocal-rank").ranker is None
     assert index.with_fusion(Fusion.of(index.search.parts, weights={"dense": 1})).ranker is None
-    assert Index.build(VOCABULARY, encoder=None).ranker is None
     assert Index.build(VOCABULARY, encoder=Encoder.load(MINI, max_length=12)).ranker is None
     [link] = Linker(index, top_k=2).link(["heart atack"])
     assert 0 < sum(candidate.parts["ranked"] for candidate in link.candidates) <= 1

@@ -30,7 +30,7 @@ CONCEPTS = {f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in rang
 
 @cache
 def built_index() -> Index:
-    return Index.build(vocabulary({**CONCEPTS, "Y:1": ["myocardial infarction"]}), encoder=None)
+    return Index.build(vocabulary({**CONCEPTS, "Y:1": ["myocardial infarction"]}), encoder=None).with_ranker(None)
 
 
 def corpus(count: int, *, seed: int, documents: int = 20) -> Corpus:

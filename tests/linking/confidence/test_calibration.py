@@ -50,7 +50,7 @@ def built_index() -> Index:
             }
         ),
         encoder=None,
-    )
+    ).with_ranker(None)
 
 
 QUERIES = [
@@ -128,7 +128,7 @@ class TestLinker:
 
     def test_a_guess_is_half_as_sure_or_as_sure_as_without_where_that_finds_the_same(self) -> None:
         names = vocabulary({"X:1": ["cardiac stroke"], "X:2": ["stroke"], "X:3": ["xstrokke"]})
-        index = Index.build(names, encoder=None).with_calibration(CALIBRATION.to_dict())
+        index = Index.build(names, encoder=None).with_ranker(None).with_calibration(CALIBRATION.to_dict())
         mentions = ["cardiac strokke", "strokke", "cardiac stroke", "stroke"]
         same, other, *sure = Linker(index).link(mentions)
         without = Linker(index, guesses=False).link(mentions[:2])
@@ -141,7 +141,7 @@ class TestLinker:
         assert other.confidence == round(sure[1].confidence / 2, 6) < without[1].confidence
         between = linker_from(index, sure[1].confidence).link(mentions)
         assert [link.nil for link in between[1:]] == [True, False, False]
-        [plain] = Linker(Index.build(names, encoder=None)).link(["strokke"])
+        [plain] = Linker(Index.build(names, encoder=None).with_ranker(None)).link(["strokke"])
         assert (plain.query, plain.confidence, plain.nil) == ("stroke", None, False)
 
     def test_a_composite_mention_is_as_sure_as_its_parts_together(self) -> None:

@@ -45,7 +45,7 @@ def built_index(encoder: Encoder | None = None) -> Index:
             }
         ),
         encoder=encoder,
-    )
+    ).with_ranker(None)
 
 
 WORDS = sorted({word for name in NAMES for word in name.split()} | {"attack", "hearts", "zzzz", "mi"})

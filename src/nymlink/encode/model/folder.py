@@ -7,7 +7,7 @@ A package offers an encoder by an entry point with the path of a model folder::
 
 A package may also bring a ranker and a calibration for indexes with default settings. They are files beside the
 folder, ``<folder>.ranker.json`` and ``<folder>.calibration.json``. Vectors for the default index may be in
-``<folder>.vectors.npz``.
+``<folder>.vectors.npz``. nymlink also brings a ranker and a calibration for indexes without an encoder.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ NANO: Final = "nymlink-nano"
 NANO_FOLDER: Final = FOLDER.with_name(NANO)
 """The folder of the fast encoder."""
 
+NO_ENCODER: Final = "none"
+"""Name of search by spelling alone, in place of that of an encoder. It is the fingerprint, too."""
 
 ENCODERS: Final[Registry[Path]] = Registry("nymlink.encoders", noun="encoder")
 
@@ -88,7 +90,7 @@ def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] 
     :meth:`nymlink.linking.calibration.Calibration.from_dict`.
 
     Args:
-        name: where the encoder was loaded from; ``None`` if it was made in memory.
+        name: where the encoder was loaded from, or :data:`NO_ENCODER`; ``None`` if it was made in memory.
         fingerprint: fingerprint of the encoder. With other settings, an encoder gives other vectors and needs
             another calibration.
     """
@@ -101,7 +103,7 @@ def installed_ranker(name: str | None, fingerprint: str) -> dict[str, Any] | Non
     The values are for indexes with default settings; see :meth:`nymlink.rank.ranker.Ranker.from_dict`.
 
     Args:
-        name: where the encoder was loaded from; ``None`` if it was made in memory.
+        name: where the encoder was loaded from, or :data:`NO_ENCODER`; ``None`` if it was made in memory.
         fingerprint: fingerprint of the encoder. An encoder that gives other vectors needs another ranker.
     """
     return _read_beside(name, "ranker", fingerprint)
@@ -132,7 +134,7 @@ def vectors_file(name: str) -> Path:
 
 
 def _read_beside(name: str | None, what: str, fingerprint: str) -> dict[str, Any] | None:
-    if name is None or installed(name) is None or not _beside(name, what).is_file():
+    if name is None or not (name == NO_ENCODER or installed(name)) or not _beside(name, what).is_file():
         return None
     known = json.loads(_beside(name, what).read_text(encoding="utf-8"))
     values: dict[str, Any] = known[what]
@@ -145,8 +147,8 @@ def _beside(name: str, what: str, suffix: str = "json") -> Path:
 
 
 def _folder(name: str) -> Path:
-    """Find the folder of an encoder that must be installed."""
-    return installed(name) or ENCODERS.get(name)
+    """Find the folder of an encoder that must be installed. That of no encoder has only files beside it."""
+    return FOLDER.with_name(NO_ENCODER) if name == NO_ENCODER else installed(name) or ENCODERS.get(name)
 
 
 _LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
