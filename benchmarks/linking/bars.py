@@ -118,9 +118,9 @@ def measure(
 
 
 def _lines(index: Index, joined: Fusion) -> dict[str, Index]:
-    """List the ways in which an index is measured."""
+    """List the ways in which an index is measured. TF-IDF is sparse search without a ranker."""
     if DENSE not in index.search.parts:
-        return {"": index}
+        return {"": index.with_ranker(None)}
     hybrid = index.with_fusion(joined)
     return {_HYBRID: hybrid} | ({} if hybrid.ranker is None else {_UNRANKED: hybrid.with_ranker(None)})
 
