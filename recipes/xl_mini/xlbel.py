@@ -156,10 +156,8 @@ def evaluate(folder: Path, data: Path, stage: str, encoder: str | None, *, spars
     queries = {code: read_corpus(file) for code, file in files.items()}
     known = None if encoder is None else Encoder.load(encoder)
     cache = EmbeddingCache(folder / "vectors")
-    index = Index.build(dictionary(folder), sparse=sparse, encoder=known, cache=cache, progress=True).with_ranker(
-        None
-    )
-    results = evaluate_languages({stage: index}, queries, without_own_names=True, progress=True)
+    index = Index.build(dictionary(folder), sparse=sparse, encoder=known, cache=cache, progress=True)
+    results = evaluate_languages({stage: index.with_ranker(None)}, queries, without_own_names=True, progress=True)
     return [{name: value for name, value in result.to_dict().items() if name in _KEPT} for result in results]
 
 
