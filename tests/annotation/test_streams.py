@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.readers.common import DistinctIds
-from nymlink.linking.link import Candidate, Context, Link, Review
+from nymlink.linking.link import Candidate, Context, Domain, Link, Review
+from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 from tests.annotation.toy import built_index, the_annotator
 
@@ -263,11 +265,31 @@ def test_a_link_is_the_same_after_it_was_kept() -> None:
     mention = Mention("a b", 0, 9, "T", ("P:1",), ("a", "b"), True, "pt", "T1", ((0, 1), (8, 9)), 3)
     review = Review("concept", "me", 7, "so", ("exact", "close"), "you")
     single = Link(
-        Mention("a"), "a", (candidate,), context=Context("no"), left_out=("x", "y"), tied=2, settled=True
+        Mention("a"),
+        "a",
+        (candidate,),
+        document_id="7",
+        confidence=0.5,
+        nil=True,
+        guessed=True,
+        meanings=3,
+        ordinary=True,
+        left_out=("x", "y"),
+        tied=2,
+        settled=True,
+        nothing="a date",
+        context=Context("no"),
+        review=review,
+        drug=Drug("aspirin", 5.0, "mg"),
+        judged="a model chose candidate 1",
+        domain=Domain("P", 0.5, 1, 2),
+        former="P:0",
+        foreign="German",
+        rival="two (P:2)",
     )
-    whole = Link(
-        mention, "a | b", (), (single, single), "7", 0.5, True, True, 3, True, context=Context(), review=review
-    )
+    empty = {each.name for each in fields(Link) if getattr(single, each.name) == each.default}
+    assert empty == {"parts"}, "each field has a value, so that none is forgotten"
+    whole = Link(mention, "a | b", (), (single, single))
     assert link_of(json.loads(json.dumps(link_values(whole)))) == whole
 
 

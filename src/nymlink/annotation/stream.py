@@ -29,7 +29,8 @@ from nymlink.index.index import Index
 from nymlink.jobs.engine import Engine, InProcess, WorkerEndedError
 from nymlink.jobs.job_folder import JobFolder, Part, write_part
 from nymlink.jobs.processes import Processes
-from nymlink.linking.link import Candidate, Context, Link, Review
+from nymlink.linking.link import Candidate, Context, Domain, Link, Review
+from nymlink.text.drugs import Drug
 from nymlink.vocabulary.concepts import Name
 
 _FEW: Final = 256
@@ -278,32 +279,28 @@ def _getter(cls: type) -> attrgetter[tuple[Any, ...]]:
 
 _MENTION: Final = _getter(Mention)
 _NAME: Final = _getter(Name)
-_CONTEXT: Final = _getter(Context)
-_REVIEW: Final = _getter(Review)
+
+_NESTED: Final[Mapping[str, type]] = {"context": Context, "review": Review, "drug": Drug, "domain": Domain}
+"""Field of a link → the class of its value, whose fields are numbers, texts or lists of texts."""
+
+_WRITTEN: Final = {"mention", "query", "candidates", "parts"}
+_PLAIN: Final = tuple(each.name for each in fields(Link) if each.name not in {*_WRITTEN, *_NESTED})
+"""Fields of a link with numbers, texts or lists of texts."""
+
+_NESTED_VALUES: Final = {name: _getter(cls) for name, cls in _NESTED.items()}
+_PLAIN_VALUES: Final = attrgetter(*_PLAIN)
 
 
 def link_values(link: Link) -> list[Any]:
     """Write a link as JSON values from which :func:`link_of` makes the same link."""
+    nested = ((getattr(link, name), values) for name, values in _NESTED_VALUES.items())
     return [
         _MENTION(link.mention),
         link.query,
         list(map(_candidate_values, link.candidates)),
         list(map(link_values, link.parts)),
-        link.document_id,
-        link.confidence,
-        link.nil,
-        link.guessed,
-        link.meanings,
-        link.ordinary,
-        link.left_out,
-        link.tied,
-        link.settled,
-        link.nothing,
-        None if link.context is None else _CONTEXT(link.context),
-        None if link.review is None else _REVIEW(link.review),
-        link.former,
-        link.foreign,
-        link.rival,
+        *(None if value is None else values(value) for value, values in nested),
+        *_PLAIN_VALUES(link),
     ]
 
 
@@ -318,8 +315,10 @@ def link_of(values: Sequence[Any]) -> Link:
         ValueError, TypeError, LookupError: they are not such values.
     """
     mention, query, candidates, parts, *others = values
-    document_id, confidence, nil, guessed, meanings, ordinary, *others = others
-    left_out, tied, settled, nothing, context, review, former, foreign, rival = others
+    nested, plain = others[: len(_NESTED)], others[len(_NESTED) :]
+    given: dict[str, Any] = dict(zip(_PLAIN, map(_as_tuple, plain), strict=True))
+    for (field, cls), value in zip(_NESTED.items(), nested, strict=True):
+        given[field] = None if value is None else cls(*map(_as_tuple, value))
     return Link(
         _mention_of(*mention),
         query,
@@ -328,22 +327,12 @@ def link_of(values: Sequence[Any]) -> Link:
             for concept_id, name, matched, score, scores, contradiction in candidates
         ),
         tuple(map(link_of, parts)),
-        document_id,
-        confidence,
-        nil,
-        guessed,
-        meanings,
-        ordinary,
-        tuple(left_out),
-        tied,
-        settled,
-        nothing,
-        None if context is None else Context(*context),
-        None if review is None else _review_of(*review),
-        former=former,
-        foreign=foreign,
-        rival=rival,
+        **given,
     )
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _mention_of(
@@ -363,7 +352,3 @@ def _mention_of(
     return Mention(
         text, start, end, type, tuple(concept_ids), tuple(parts), prepared, language, id, pieces, frequency
     )
-
-
-def _review_of(verdict: Any, reviewer: str, at: int, comment: str, relations: list[Any], assigned: str) -> Review:
-    return Review(verdict, reviewer, at, comment, tuple(relations), assigned)
