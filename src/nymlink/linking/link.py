@@ -258,7 +258,7 @@ class Link:
         >>> from nymlink import Linker
         >>> link = Linker.build("diseases.obo", encoder=None).link("hart attack")
         >>> link.mention.text, link.best.concept_name, link.nil, link.guessed
-        ('hart attack', 'myocardial infarction', False, False)
+        ('hart attack', 'myocardial infarction', False, True)
     """
 
     mention: Mention

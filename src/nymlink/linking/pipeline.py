@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from nymlink.core.store.arrays import Bools
 from nymlink.corpus.documents import Document, Mention
+from nymlink.index.fusion import EXACT_MATCH
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.linking.calibration import (
@@ -29,7 +30,7 @@ from nymlink.linking.calibration import (
 from nymlink.linking.candidates import Domains, candidates_of, rival
 from nymlink.linking.cells import DENIED
 from nymlink.linking.certain import Ids, certain_matches, find_identified, find_verbatim
-from nymlink.linking.doubts import GUESSED, ForeignLanguages, contradicts, doubts_about
+from nymlink.linking.doubts import GUESSED, GUESSED_NAME, ForeignLanguages, contradicts, doubts_about
 from nymlink.linking.link import Candidate, Context, Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.linking.ties import TiedMention, settle_ties
@@ -299,7 +300,7 @@ class Found:
     ) -> Link:
         """Link a query, and lower its confidence by the doubts about it.
 
-        A guess halves the confidence, unless the query without the guess finds the same concept with a higher one.
+        A guess lowers the confidence, unless the query without the guess finds the same concept with a higher one.
 
         Args:
             query: query for a mention, or for a part of one.
@@ -329,7 +330,8 @@ class Found:
                 without = self._place[query.unguessed]
                 best = self._candidates[without][:1]
                 same = bool(best) and best[0].concept_id == candidates[0].concept_id
-                confidence = max(confidence * GUESSED, (self._confidences[without] or 0.0) if same else 0.0)
+                factor = GUESSED_NAME if candidates[0].parts.get(EXACT_MATCH) == 1 else GUESSED
+                confidence = max(confidence * factor, (self._confidences[without] or 0.0) if same else 0.0)
             # Tied names of the same kind are equally likely.
             confidence = round(min(confidence * doubts.factor, 1 / max(tied.of_kind, 1)), 6)
         given = _put_first(list(enumerate(candidates)), first)[: self._depth]

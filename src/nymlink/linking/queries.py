@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice, product
 from typing import Final, NamedTuple
 
 from nymlink.corpus.documents import Document, Mention
@@ -33,6 +34,17 @@ _OUTSIDE: Final = "the id of an excluded concept"
 
 _MOST_WORDS: Final = 16
 """Largest number of words of a text in which words are guessed; a longer text has enough correct words."""
+
+_SHORTEST_ALONE: Final = 5
+_SHORTEST_BESIDE: Final = 4
+"""Letters of the shortest misspelt word whose mention is a name without the slip: if it is the whole mention, and
+if there are other words."""
+
+_MOST_SLIPS: Final = 2
+"""Largest number of misspelt words of a mention that is a name without its slips."""
+
+_MOST_WAYS: Final = 64
+"""Largest number of texts that are tried for a mention with misspelt words."""
 
 
 def guess(
@@ -68,9 +80,44 @@ def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) 
     if rules.is_known(word):
         return word
     right = words.correction(word) or sounds_alike(word, words.__contains__)
-    if right is None or rules.is_product(right) or contradiction(word, right, language=language) is not None:
-        return word
-    return right
+    return word if right is None or not _may_mean(word, right, rules, language) else right
+
+
+def _may_mean(word: str, right: str, rules: LanguageRules, language: str | None) -> bool:
+    return not rules.is_product(right) and contradiction(word, right, language=language) is None
+
+
+def guess_names(
+    text: str,
+    words: Words,
+    rules: LanguageRules,
+    *,
+    language: str | None,
+    symbols: Collection[str] = (),
+) -> Iterator[str]:
+    """Yield the texts that differ by a slip in each word that the index lacks; only a name is worth a guess.
+
+    Unlike in :func:`guess`, words may be short, several words may be as near, and beside other words they may be
+    common ("heart attck", "hart attack"), because the whole text must become a name.
+
+    Args: as in :func:`guess`.
+    """
+    pieces = text.split(" ")
+    lacking = [word for word in pieces if not any(form in words for form in (word, *rules.forms(word)))]
+    if not 0 < len(lacking) <= _MOST_SLIPS or len(pieces) > _MOST_WORDS:
+        return
+    is_alone = len(pieces) == 1
+    shortest = _SHORTEST_ALONE if is_alone else _SHORTEST_BESIDE
+    for word in lacking:
+        if word in symbols or not may_be_misspelt(word, shortest):
+            return
+        if rules.is_known(word) and (is_alone or not rules.is_common(word)):
+            return
+    meant = {
+        word: [each for each in words.slips(word) if _may_mean(word, each, rules, language)] for word in lacking
+    }
+    ways = product(*(meant.get(word, (word,)) for word in pieces))
+    yield from map(" ".join, islice(ways, _MOST_WAYS))
 
 
 LONGEST_ACRONYM: Final = 6
@@ -163,7 +210,7 @@ def queries(
     5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
     6. the mention without words that are no part of a name ("human TP53", "BRAF V600E"), matched as in 1 to 3;
     7. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
-       :func:`guess`), or another form or a paraphrase of that.
+       :func:`guess` and :func:`guess_names`), or another form or a paraphrase of that.
 
     If none is a name, the query is the corrected mention, with its guesses. Acronyms that the document does not
     define have no other forms, paraphrases or guesses.
@@ -248,16 +295,7 @@ def queries(
                 )
         if query.drug is not None and (name := name_among(english_names(query.drug.substance))) is not None:
             return query._replace(text=name, prepared=name, surface=None, left_out=(surface,))
-        if acronym or not guesses:
-            return query
-        if code is None and all(map(may_be_misspelt, corrected.split(" "))):
-            # No short word shows another language.
-            return _guessed_as_english(query, surface, name_among, entries)
-        guessed = guess(corrected, entries.words, rules, language=code, symbols=_symbols(surface))
-        if guessed == corrected:
-            return query
-        name = name_among(_rewritten(rules, guessed))
-        return query._replace(text=name or guessed, fallback=corrected, surface=None)
+        return query if acronym or not guesses else _guessed(query, surface, name_among, entries)
 
     return tuple(
         tuple(query_for(surface, mention) for surface in surfaces)
@@ -265,14 +303,24 @@ def queries(
     )
 
 
-def _guessed_as_english(
+def _guessed(
     query: MentionQuery, surface: str, name_among: Callable[[Iterable[str]], str | None], entries: Entries
 ) -> MentionQuery:
-    """Guess the misspelt words of a text of unknown language, if the result is a name: "diabtes melitus"."""
-    rules = rules_of("en")
-    guessed = guess(query.text, entries.words, rules, language="en", symbols=_symbols(surface))
-    name = None if guessed == query.text else name_among(_rewritten(rules, guessed))
-    return query if name is None else query._replace(text=name, fallback=query.text, surface=None)
+    """Guess misspelt words of a query that is no name. If its language is unknown, the guess must be a name."""
+    text, code, words, symbols = query.text, query.language, entries.words, _symbols(surface)
+    rules = rules_of("en") if code is None else query.rules
+    guessed = text
+    # A short word may show another language than English.
+    if code is not None or all(map(may_be_misspelt, text.split(" "))):
+        guessed = guess(text, words, rules, language=code or "en", symbols=symbols)
+    name = None if guessed == text else name_among(_rewritten(rules, guessed))
+    if name is None:
+        texts = guess_names(text, words, rules, language=code or "en", symbols=symbols)
+        names = {name for each in texts if (name := name_among(_rewritten(rules, each))) is not None}
+        name = names.pop() if len(names) == 1 else None
+    if name is None and (code is None or guessed == text):
+        return query
+    return query._replace(text=name or guessed, fallback=text, surface=None)
 
 
 def _name_alike(text: str, entries: Entries) -> str | None:

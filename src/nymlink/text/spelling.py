@@ -19,13 +19,13 @@ _SHORTEST: Final = 6
 "nigro")."""
 
 
-def may_be_misspelt(word: str) -> bool:
+def may_be_misspelt(word: str, shortest: int = _SHORTEST) -> bool:
     """Whether nymlink may take a word for a misspelt one.
 
     The word must be long enough, and its script must have upper and lower case. In other scripts one letter
     changes too much, because it is a syllable, a consonant of the root, or a word.
     """
-    return len(word) >= _SHORTEST and word.isalpha() and all(map(str.islower, word))
+    return len(word) >= shortest and word.isalpha() and all(map(str.islower, word))
 
 
 def is_slip(wrong: str, right: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration
+from nymlink.linking.doubts import GUESSED, GUESSED_NAME
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary
 from tests.linking.toy import linker_from
@@ -63,21 +64,50 @@ def portuguese_index() -> Index:
 
 
 class TestGuesses:
-    def test_they_are_marked_and_half_as_sure(self) -> None:
+    def test_they_are_marked_and_less_sure(self) -> None:
         guessed, right = built_linker().link(["Ovarain cancer", "Ovarian cancer"])
         assert (guessed.query, guessed.guessed, right.guessed) == ("ovarian cancer", True, False)
         assert guessed.best.concept_id == right.best.concept_id
         assert guessed.notes == ("guessed: ovarian cancer",)
         without = plain_index().link("Ovarain cancer")
         assert (without.guessed, without.query, without.notes) == (False, "ovarain cancer", ())
-        assert guessed.confidence == max(round(right.confidence / 2, 6), without.confidence)
+        assert guessed.confidence == max(round(right.confidence * GUESSED_NAME, 6), without.confidence)
 
-    def test_one_that_finds_another_concept_is_at_most_half_as_sure(self) -> None:
+    def test_one_that_finds_another_concept_is_less_sure(self) -> None:
         index = Index.build(vocabulary({"X:1": ["zorbastic"], "X:2": ["xzorabstic"]}), encoder=None)
         [guessed] = Linker(index.with_calibration(SURE.to_dict())).link(["zorabstic"])
         assert guessed.guessed
         assert guessed.best.concept_id == "X:1"
-        assert guessed.confidence == round(SURE.surest / 2, 6)
+        assert guessed.confidence == round(SURE.surest * GUESSED_NAME, 6)
+
+    def test_one_that_is_no_name_is_half_as_sure(self) -> None:
+        index = Index.build(vocabulary({"X:1": ["zorbastic"], "X:2": ["xzorabstic"]}), encoder=None)
+        [guessed] = Linker(index.with_calibration(SURE.to_dict())).link(["zorabstic disorder"])
+        assert (guessed.query, guessed.best.concept_id) == ("zorbastic disorder", "X:1")
+        assert guessed.confidence == round(SURE.surest * GUESSED, 6)
+
+    @pytest.mark.parametrize(
+        ("mention", "query"),
+        [
+            # A short word; a common word; two slips; a word alone.
+            ("heart attck", "heart attack"),
+            ("hart attack", "heart attack"),
+            ("high blod prssure", "high blood pressure"),
+            ("lung tumr", "lung tumor"),
+            ("fevre", "fever"),
+            # Two names as near; too short; a common word alone; no name; a symbol.
+            ("lung tumur", "lung tumur"),
+            ("big hed", "big hed"),
+            ("hart", "hart"),
+            ("heart attck today", "heart attck today"),
+            ("heart aTtck", "heart attck"),
+        ],
+    )
+    def test_names_with_slips(self, mention: str, query: str) -> None:
+        names = ["heart attack", "high blood pressure", "lung tumor", "lung tumour", "fever", "big head", "heart"]
+        index = Index.build(vocabulary({f"X:{place}": [name] for place, name in enumerate(names)}), encoder=None)
+        link = Linker(index).link(mention, language="en")
+        assert (link.query, link.guessed) == (query, query in names)
 
     def test_a_mention_is_guessed_as_a_whole_where_a_part_is(self) -> None:
         parts = Mention("x", parts=("Ovarain cancer", "Cough"))
@@ -89,12 +119,11 @@ class TestGuesses:
     @pytest.mark.parametrize(
         "mention",
         [
-            # The opposite; into a product; a product that no list has; words of English and of medicine.
+            # The opposite; into a product; a product that no list has; a word of medicine.
             "macroquoldemia",
             "celebrax overdose",
             "asportin deficiency",
             "quoldazole",
-            "conjugation detect",
             "perineal palsy",
         ],
     )

@@ -45,6 +45,7 @@ class Words:
         self._texts = texts
         self._find = remember(_REMEMBERED)(lambda word: self._sorted.find(word))
         self.correction = remember(_REMEMBERED)(self._correction)
+        self.slips = remember(_REMEMBERED)(self._slips)
 
     def __contains__(self, word: str) -> bool:
         return self._find(word) is not None
@@ -52,21 +53,23 @@ class Words:
     def _correction(self, word: str) -> str | None:
         """Find the word that was meant by a misspelt word.
 
-        The two words must differ by one slip (:func:`~nymlink.text.spelling.is_slip`).
-
-        The result is ``None`` if there are several such words. It is also ``None`` if a word differs only in its
-        end ("lung", "lungs"), because that word may be meant too.
+        The result is ``None`` if several words are one slip away. It is also ``None`` if a word differs only in
+        its end ("lung", "lungs"), because that word may be meant too.
         """
-        length = len(word.encode())
-        sizes = range(length - _BYTES, length + _BYTES + 1)
-        if any(abs(len(other) - len(word)) <= 1 for other in self._sorted.with_prefix(word[:-1], sizes=sizes)):
+        same = self._sorted.with_prefix(word[:-1], sizes=_sizes(word))
+        if any(abs(len(other) - len(word)) <= 1 for other in same):
             return None
+        near = self.slips(word)
+        return next(iter(near)) if len(near) == 1 else None
+
+    def _slips(self, word: str) -> frozenset[str]:
+        """Find the words that differ from a word by one slip (:func:`~nymlink.text.spelling.is_slip`)."""
+        sizes = _sizes(word)
         # If there is only one slip, one half of the word is unchanged.
         middle = (len(word) - 1) // 2
         same_start = self._sorted.with_prefix(word[:middle], sizes=sizes)
         same_end = self._sorted_reversed.with_prefix(word[:middle:-1], sizes=sizes)
-        near = {other for other in chain(same_start, map(_reverse, same_end)) if is_slip(word, other)}
-        return near.pop() if len(near) == 1 else None
+        return frozenset(other for other in chain(same_start, map(_reverse, same_end)) if is_slip(word, other))
 
     @cached_property
     def _sorted(self) -> SortedTexts:
@@ -86,6 +89,12 @@ class Words:
         ]
         words = pa.chunked_array(parts, pa.large_string()).unique()
         return words.take(pc.sort_indices(words))
+
+
+def _sizes(word: str) -> range:
+    """Compute the possible lengths in bytes of words that differ by one slip."""
+    length = len(word.encode())
+    return range(length - _BYTES, length + _BYTES + 1)
 
 
 def _reverse(word: str) -> str:
