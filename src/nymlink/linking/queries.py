@@ -103,8 +103,10 @@ def guess_names(
     Args: as in :func:`guess`.
     """
     pieces = text.split(" ")
+    if len(pieces) > _MOST_WORDS:
+        return
     lacking = [word for word in pieces if not any(form in words for form in (word, *rules.forms(word)))]
-    if not 0 < len(lacking) <= _MOST_SLIPS or len(pieces) > _MOST_WORDS:
+    if not 0 < len(lacking) <= _MOST_SLIPS:
         return
     is_alone = len(pieces) == 1
     shortest = _SHORTEST_ALONE if is_alone else _SHORTEST_BESIDE
