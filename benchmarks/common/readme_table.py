@@ -17,7 +17,7 @@ from benchmarks.common.report import save
 
 DICTIONARIES: Final = ("bare", "augmented")
 LINKERS: Final = {
-    "TF-IDF": "nymlink, no encoder",
+    "TF-IDF": "nymlink, no encoder or ranker",
     "all-MiniLM-L6-v2": "nymlink, untrained base (all-MiniLM-L6-v2)",
     "nymlink-mini": "nymlink (nymlink-mini, the base trained)",
 }

@@ -261,7 +261,7 @@ def test_what_is_not_ours_is_not_replaced(tmp_path: Path, resume: bool) -> None:
 
 def test_a_link_is_the_same_after_it_was_kept() -> None:
     name = Name("caf\ud800", "P:1", "pt-BR", "related", "X")
-    candidate = Candidate("P:1", "one", name, 0.1 + 0.2, {"exact": 1.0, "dense": float("inf")}, "no")
+    candidate = Candidate("P:1", "one", name, 0.1 + 0.2, {"exact": 1.0, "dense": float("inf")}, "no", "broad", 0.5)
     mention = Mention("a b", 0, 9, "T", ("P:1",), ("a", "b"), True, "pt", "T1", ((0, 1), (8, 9)), 3)
     review = Review("concept", "me", 7, "so", ("exact", "close"), "you")
     single = Link(

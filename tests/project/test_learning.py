@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from nymlink.project.index_reference import IndexReference
 from nymlink.project.learn import forget, learn, learn_from
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.lessons import Decided, Lesson, Overlay, lessons, write_names
-from nymlink.project.links import link_waiting
+from nymlink.project.links import kept_link, link_values, link_waiting
 from nymlink.project.project import Project
 from nymlink.project.rows import NotSavedError, ProjectError, Target
 from nymlink.project.summary import summary
@@ -233,3 +234,14 @@ def test_an_empty_project_has_nothing_to_learn(project: Project, index: Index) -
     assert IndexReference.of("toy", index).digest == project.index.digest
     with pytest.raises(InputError, match="decide some terms"):
         learn(project, index)
+
+
+def test_what_is_said_of_a_first_candidate_goes_with_it(index: Index) -> None:
+    [link] = Linker(index, top_k=2).link(["focal seizures today"])
+    first, second = link.candidates
+    link = replace(link, rival="gout (X:1)", former="X:0", foreign="German")
+    assert kept_link(json.dumps(link_values(link)), link.mention) == link
+    for concept in (first, second):
+        recalled = Overlay((Decided(link.mention.text, concept.concept_id),)).recall(link, index.vocabulary, 0.9)
+        assert recalled.candidates[0].concept_id == concept.concept_id
+        assert (recalled.confidence, recalled.rival) == (0.9, None)

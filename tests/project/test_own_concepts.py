@@ -53,11 +53,13 @@ def test_a_concept_is_a_candidate_of_later_terms(project: Project, index: Index)
         other = add_concept(project, index.vocabulary, "Blue toe", parents=[added.id])
         assert other.id == "LOCAL:0000002"
         assert own_concepts(project) == [added, other]
-        add_table(project, b"finding,n\nblue nails,1\nleft blue nail beds,1\nfever,2\n", "second.csv")
+        add_table(project, b"finding,n\nblue nails,1\nblue tone,1\nleft blue nail beds,1\nfever,2\n", "second.csv")
         link(project, index)
         assert candidates(project, "blue nails")[0] == added.id
         assert added.id in candidates(project, "left blue nail beds")
         assert candidates(project, "fever")[0] == "X:2"
+        # Few words are no reason to take another for misspelt.
+        assert candidates(project, "blue tone")[0] != other.id
         [term] = [each for each in list_terms(project, TermFilter())["terms"] if each["text"] == "blue nails"]
         assert (term["nil"], term["confidence"]) == (False, None)
 

@@ -305,7 +305,8 @@ def link_values(link: Link) -> list[Any]:
 
 
 def _candidate_values(of: Candidate) -> tuple[Any, ...]:
-    return of.concept_id, of.concept_name, _NAME(of.matched), of.score, dict(of.parts), of.contradiction
+    said = of.contradiction, of.relation, of.confidence
+    return of.concept_id, of.concept_name, _NAME(of.matched), of.score, dict(of.parts), *said
 
 
 def link_of(values: Sequence[Any]) -> Link:
@@ -323,8 +324,8 @@ def link_of(values: Sequence[Any]) -> Link:
         _mention_of(*mention),
         query,
         tuple(
-            Candidate(concept_id, name, Name(*matched), score, scores, contradiction)
-            for concept_id, name, matched, score, scores, contradiction in candidates
+            Candidate(concept_id, name, Name(*matched), score, scores, *said)
+            for concept_id, name, matched, score, scores, *said in candidates
         ),
         tuple(map(link_of, parts)),
         **given,

@@ -115,12 +115,12 @@ class Plan:
 
     @property
     def calibration(self) -> Mapping[str, Any] | None:
-        """Calibration installed with the encoder; ``None`` if the searches or weights are not the defaults."""
+        """Calibration installed for the encoder, or for none; ``None`` without default searches and weights."""
         return installed_calibration(*self._learned_with) if self._is_default else None
 
     @property
     def ranker(self) -> Mapping[str, Any] | None:
-        """Ranker installed with the encoder; ``None`` if the searches or weights are not the defaults."""
+        """Ranker installed for the encoder, or for none; ``None`` without default searches and weights."""
         return installed_ranker(*self._learned_with) if self._is_default else None
 
     @property

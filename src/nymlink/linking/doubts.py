@@ -20,12 +20,14 @@ from nymlink.text.languages import recognise_language, rules_of
 from nymlink.text.normalise import normalise
 
 GUESSED: Final = 0.5
-GUESSED_NAME: Final = 0.9
 CONTRADICTED: Final = 0.2
 ORDINARY: Final = 0.5
-"""Factors that multiply the confidence of a link: if a word of the query is guessed, if the guess makes it a name,
-if the mention contradicts the first candidate, if an ordinary word is linked to a part of a name. Chosen on
-development mentions rather than fitted, because these mentions have too few such links."""
+"""Factors that multiply the confidence of a link: if a word of the query is guessed, if the mention contradicts
+the first candidate, if an ordinary word is linked to a part of a name. Chosen on development mentions rather than
+fitted, because these mentions have too few such links."""
+
+GUESSED_NAME: Final = 0.9
+"""Factor if unknown words were replaced and the query is a name then."""
 
 SMALL: Final = 0.2
 """Factor for two cases. An ordinary word in small letters is linked to a symbol in capitals ("damage", DAMAGE). Or

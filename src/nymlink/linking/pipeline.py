@@ -330,7 +330,8 @@ class Found:
                 without = self._place[query.unguessed]
                 best = self._candidates[without][:1]
                 same = bool(best) and best[0].concept_id == candidates[0].concept_id
-                factor = GUESSED_NAME if candidates[0].parts.get(EXACT_MATCH) == 1 else GUESSED
+                is_name = candidates[0].parts.get(EXACT_MATCH) == 1 and not query.replaces_known
+                factor = GUESSED_NAME if is_name else GUESSED
                 confidence = max(confidence * factor, (self._confidences[without] or 0.0) if same else 0.0)
             # Tied names of the same kind are equally likely.
             confidence = round(min(confidence * doubts.factor, 1 / max(tied.of_kind, 1)), 6)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice, product
+from itertools import product
+from math import prod
 from typing import Final, NamedTuple
 
 from nymlink.corpus.documents import Document, Mention
@@ -44,7 +45,7 @@ _MOST_SLIPS: Final = 2
 """Largest number of misspelt words of a mention that is a name without its slips."""
 
 _MOST_WAYS: Final = 64
-"""Largest number of texts that are tried for a mention with misspelt words."""
+"""Largest number of texts that a mention with misspelt words may stand for."""
 
 
 def guess(
@@ -92,7 +93,7 @@ def guess_names(
     words: Words,
     rules: LanguageRules,
     *,
-    language: str | None,
+    language: str,
     symbols: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield the texts that differ by a slip in each word that the index lacks; only a name is worth a guess.
@@ -100,7 +101,12 @@ def guess_names(
     Unlike in :func:`guess`, words may be short, several words may be as near, and beside other words they may be
     common ("heart attck", "hart attack"), because the whole text must become a name.
 
-    Args: as in :func:`guess`.
+    Args:
+        text: words separated by single spaces, from :func:`~nymlink.text.normalise.normalise`.
+        words: words of the index.
+        rules: rules of the text's language.
+        language: code of the language.
+        symbols: words of symbols, which are kept because symbols are often one edit apart.
     """
     pieces = text.split(" ")
     if len(pieces) > _MOST_WORDS:
@@ -118,8 +124,9 @@ def guess_names(
     meant = {
         word: [each for each in words.slips(word) if _may_mean(word, each, rules, language)] for word in lacking
     }
-    ways = product(*(meant.get(word, (word,)) for word in pieces))
-    yield from map(" ".join, islice(ways, _MOST_WAYS))
+    ways = [meant.get(word, [word]) for word in pieces]
+    if prod(map(len, ways)) <= _MOST_WAYS:
+        yield from map(" ".join, product(*ways))
 
 
 LONGEST_ACRONYM: Final = 6
@@ -172,6 +179,13 @@ class MentionQuery(NamedTuple):
             acronym=self.acronym,
             concept=self.concept,
         )
+
+    @property
+    def replaces_known(self) -> bool:
+        """Whether a guess replaced a word of the language ("hart attack")."""
+        words = set() if self.fallback is None else {*self.fallback.split(" ")} - {*self.text.split(" ")}
+        rules = rules_of("en") if self.language is None else self.rules
+        return any(map(rules.is_known, words))
 
     @property
     def unguessed(self) -> Question | None:
@@ -312,7 +326,7 @@ def _guessed(
     text, code, words, symbols = query.text, query.language, entries.words, _symbols(surface)
     rules = rules_of("en") if code is None else query.rules
     guessed = text
-    # A short word may show another language than English.
+    # A short word may show another language than English, where an unknown word is right. Names are worth a guess.
     if code is not None or all(map(may_be_misspelt, text.split(" "))):
         guessed = guess(text, words, rules, language=code or "en", symbols=symbols)
     name = None if guessed == text else name_among(_rewritten(rules, guessed))

@@ -162,9 +162,9 @@ class Overlay:
         found = [candidate for candidate in link.candidates if candidate.concept_id == each.concept_id]
         first = found[0] if found else Candidate(each.concept_id, name, matched, 1.0, {EXACT_MATCH: 1.0})
         others = [candidate for candidate in link.candidates if candidate.concept_id != each.concept_id]
+        candidates = (replace(first, contradiction=None), *others[: max(len(link.candidates) - 1, 0)])
         return replace(
-            link,
-            candidates=(replace(first, contradiction=None), *others[: max(len(link.candidates) - 1, 0)]),
+            link.reordered(candidates),
             parts=(),
             nil=False,
             confidence=surest,
@@ -172,6 +172,7 @@ class Overlay:
             ordinary=False,
             meanings=0,
             tied=0,
+            rival=None,
         )
 
     @cached_property

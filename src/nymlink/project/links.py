@@ -26,7 +26,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 CANDIDATES: Final = 10
 """Number of candidates that are stored for a term."""
 
-_FIELDS: Final = ("meanings", "ordinary", "tied", "settled")
+_FIELDS: Final = ("meanings", "ordinary", "tied", "settled", "rival", "former", "foreign", "judged")
 """Fields of a link that its JSON values lack, but its notes need."""
 
 
@@ -99,8 +99,7 @@ def _with_proposals(link: Link, before: Link | None) -> Link:
     others = tuple(each for each in link.candidates if each.concept_id not in known)
     confidence = proposed[0].confidence
     return replace(
-        link,
-        candidates=(*proposed, *others)[:CANDIDATES],
+        link.reordered((*proposed, *others)[:CANDIDATES]),
         parts=(),
         confidence=link.confidence if confidence is None else confidence,
         nil=False,
@@ -215,7 +214,8 @@ def link_of(value: Mapping[str, Any], mention: Mention) -> Link:
         left_out=tuple(also["left_out"]),
         drug=Drug(**value["drug"]) if "drug" in value else None,
         context=Context(**value["triggers"]) if "triggers" in value else None,
-        **{name: also[name] for name in _FIELDS},
+        # Links that were stored before lack some.
+        **{name: also[name] for name in _FIELDS if name in also},
     )
 
 

@@ -221,7 +221,9 @@ def with_own_concepts(project: Project, link: Links) -> Links:
         for synonym in each.synonyms:
             builder.name(each.id, synonym)
     index = Index.build(Vocabulary.of((Source("own concepts", "nymlink project"), builder.build())), encoder=None)
-    linker = Linker(index, top_k=3)
+    # Scores are comparable with those of the vocabulary, probabilities are not. Among few words, most words of a
+    # term would be taken for misspelt ones.
+    linker = Linker(index.with_ranker(None), top_k=3, guesses=False)
 
     def both(mentions: Sequence[Mention]) -> list[Link]:
         return [_joined(*each) for each in zip(link(mentions), linker.link(list(mentions)), strict=True)]

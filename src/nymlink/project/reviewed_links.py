@@ -203,12 +203,11 @@ def _reviewed(link: Link, decision: Decision, assigned: str, has_guesses: bool) 
         return replace(link, candidates=link.candidates[:1], review=review)
     known = {candidate.concept_id: candidate for candidate in link.candidates}
     chosen = tuple(known.get(target.concept_id) or _candidate(target) for target in decision.targets)
-    is_first = bool(chosen) and chosen[0] is link.candidates[0] if link.candidates else False
+    decided = link.reordered(chosen)
     return replace(
-        link,
-        candidates=chosen,
+        decided,
         parts=_decided_parts(link, decision, chosen, review),
-        confidence=link.confidence if is_first else None,
+        confidence=decided.confidence if chosen else None,
         nil=not chosen,
         review=review,
     )

@@ -85,7 +85,7 @@ class LanguageRules:
         return False
 
     def is_known(self, word: str) -> bool:
-        """Whether a word may be correct. nymlink guesses no other word for such a word.
+        """Whether a word may be correct. nymlink guesses another word only for common ones among these.
 
         Misspelt words cannot be recognised without a list of words of the language. Neutral rules therefore take
         every word for correct.

@@ -15,12 +15,12 @@ from nymlink.core.problems import Problems
 from nymlink.text.normalise import normalise
 
 _SHORTEST: Final = 6
-"""Smallest number of letters of a misspelt word; shorter words are too similar to each other ("nitro",
+"""Smallest number of letters of a misspelt word by itself; shorter words are too similar to each other ("nitro",
 "nigro")."""
 
 
 def may_be_misspelt(word: str, shortest: int = _SHORTEST) -> bool:
-    """Whether nymlink may take a word for a misspelt one.
+    """Whether nymlink may take a word of at least ``shortest`` letters for a misspelt one.
 
     The word must be long enough, and its script must have upper and lower case. In other scripts one letter
     changes too much, because it is a syllable, a consonant of the root, or a word.

@@ -12,7 +12,7 @@ from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration
 from nymlink.linking.doubts import GUESSED, GUESSED_NAME
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary
-from tests.linking.toy import linker_from
+from tests.linking.toy import CALIBRATION, linker_from
 
 SURE = Calibration(9.0, dict.fromkeys(CONFIDENCE_FEATURES, 1.0), ((0.0, 0.5),), "nothing")
 """Sure of whatever there is."""
@@ -85,6 +85,22 @@ class TestGuesses:
         [guessed] = Linker(index.with_calibration(SURE.to_dict())).link(["zorabstic disorder"])
         assert (guessed.query, guessed.best.concept_id) == ("zorbastic disorder", "X:1")
         assert guessed.confidence == round(SURE.surest * GUESSED, 6)
+
+    def test_one_in_place_of_a_right_word_is_half_as_sure(self) -> None:
+        plain = Index.build(vocabulary({"X:1": ["heart attack"], "X:2": ["lung"]}), encoder=None).with_ranker(None)
+        index = plain.with_calibration(CALIBRATION.to_dict())
+        right, *guessed = Linker(index).link(["heart attack", "heart attck", "hart attack"])
+        without = Linker(index, guesses=False).link(["heart attck", "hart attack"])
+        for link, factor, other in zip(guessed, (GUESSED_NAME, GUESSED), without, strict=True):
+            assert (link.query, link.guessed) == ("heart attack", True)
+            assert link.confidence == max(round(right.confidence * factor, 6), other.confidence)
+
+    def test_too_many_readings_are_none(self) -> None:
+        consonants = "bcdfghjklmnpqrs"
+        words = [f"{start}{letter}{end}" for start, end in (("ze", "uvo"), ("qa", "iwu")) for letter in consonants]
+        names = [*words, "zesuvo qasiwu", "zebuvo qabiwu"]
+        index = Index.build(vocabulary({f"X:{at}": [name] for at, name in enumerate(names)}), encoder=None)
+        assert not Linker(index).link("zetuvo qatiwu", language="en").guessed
 
     @pytest.mark.parametrize(
         ("mention", "query"),
