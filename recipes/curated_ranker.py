@@ -3,7 +3,7 @@
     python recipes/curated_ranker.py FOLDER [--encoder NAME]
 
 ``recipes/ranker.py`` wrote the ranker; it learned from diseases and phenotypes, and from names. Search by spelling
-(``--encoder letters``) has none of these: the trees alone are its ranker. They also learn from mentions of genes,
+(``--encoder letters``) has no such ranker: the trees alone are its ranker. The trees learn from mentions of genes,
 chemicals, species, cell lines, cells, anatomy, laboratory tests and patients' words: the sets of
 ``benchmarks/linking/curated_sets.py`` whose licences allow it. For each set they also learn from 60 mentions whose
 concepts are hidden, and from 60 words and codes that are no names: no candidate is right.

@@ -76,12 +76,17 @@ def guess(
 
 
 def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) -> str:
-    if not may_be_misspelt(word) or any(form in words for form in (word, *rules.forms(word))):
+    if not may_be_misspelt(word) or _has(words, word, rules):
         return word
     if rules.is_known(word):
         return word
     right = words.correction(word) or sounds_alike(word, words.__contains__)
     return word if right is None or not _may_mean(word, right, rules, language) else right
+
+
+def _has(words: Words, word: str, rules: LanguageRules) -> bool:
+    """Whether the index has a word in some form."""
+    return any(form in words for form in (word, *rules.forms(word)))
 
 
 def _may_mean(word: str, right: str, rules: LanguageRules, language: str | None) -> bool:
@@ -111,7 +116,7 @@ def guess_names(
     pieces = text.split(" ")
     if len(pieces) > _MOST_WORDS:
         return
-    lacking = [word for word in pieces if not any(form in words for form in (word, *rules.forms(word)))]
+    lacking = [word for word in pieces if not _has(words, word, rules)]
     if not 0 < len(lacking) <= _MOST_SLIPS:
         return
     is_alone = len(pieces) == 1

@@ -85,7 +85,7 @@ class LanguageRules:
         return False
 
     def is_known(self, word: str) -> bool:
-        """Whether a word may be correct. nymlink guesses another word only for common ones among these.
+        """Whether a word may be correct. nymlink replaces it only if it is common and the mention is a name then.
 
         Misspelt words cannot be recognised without a list of words of the language. Neutral rules therefore take
         every word for correct.
