@@ -9,7 +9,7 @@ from typing import Any, Final
 from benchmarks.common.inputs import base
 from benchmarks.peers.dictionary import BLOCK
 from benchmarks.peers.vectors import BASE
-from nymlink.encode.model.folder import FOLDER, MINI
+from nymlink.encode.model.folder import FOLDER, MINI, NANO
 
 GILDA: Final = "gilda==1.6.1"
 
@@ -144,6 +144,15 @@ LINKERS: Final = (
         settings={"encoder": None},
         block=1024,
         short="nymlink, no encoder",
+    ),
+    Peer(
+        key="nymlink_nano",
+        label=f"nymlink, {NANO}",
+        module="nymlink_linker",
+        builds=True,
+        settings={"encoder": NANO},
+        grows=False,
+        block=1024,
     ),
     Peer(
         key="nymlink",
