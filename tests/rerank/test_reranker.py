@@ -179,7 +179,7 @@ def test_settings_have_their_ranges(base: Path) -> None:
         DualEncoderConfig(mention_start="end")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="candidates must be at least 1, not 0"):
         DualEncoderConfig(candidates=0)
-    with pytest.raises(InputError, match="max_length 128 is more than the model takes: 66"):
+    with pytest.raises(InputError, match="max_length 128 is more than the model takes: use at most 66"):
         DualEncoder.from_encoder(base, DualEncoderConfig())
 
 

@@ -76,7 +76,7 @@ def test_a_length_is_never_more_than_the_model_takes(tmp_path: Path) -> None:
     EncoderSettings(max_length=500).write(tmp_path, width=8)
     # RoBERTa numbers its positions from 2 on.
     assert EncoderSettings.read(tmp_path).max_length == 32
-    with pytest.raises(InputError, match="max_length 33 is more than the model takes: 32"):
+    with pytest.raises(InputError, match="max_length 33 is more than the model takes: use at most 32"):
         EncoderSettings.read(tmp_path, max_length=33)
 
 

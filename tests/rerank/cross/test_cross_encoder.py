@@ -206,7 +206,7 @@ def test_what_is_damaged_is_said(model: CrossEncoder, tmp_path: Path) -> None:
 def test_settings_have_their_ranges(base: Path) -> None:
     with pytest.raises(InputError, match="max_length must be at least 32, not 16"):
         CrossEncoderConfig(max_length=16)
-    with pytest.raises(InputError, match="max_length 128 is more than the model takes: 66"):
+    with pytest.raises(InputError, match="max_length 128 is more than the model takes: use at most 66"):
         CrossEncoder.from_encoder(base, CrossEncoderConfig())
     with pytest.raises(InputError, match="first must be at least 1, not 0"):
         CrossEncoderConfig(first=0)

@@ -250,7 +250,9 @@ class EncoderSettings:
         if max_length is None:
             max_length = min(length for length in (own["max_length"], longest, 512) if length)
         elif longest is not None and max_length > longest:
-            raise InputError(f"max_length {max_length} is more than the model takes: {longest}", path=folder)
+            raise InputError(
+                f"max_length {max_length} is more than the model takes: use at most {longest}", path=folder
+            )
         return cls(**own | {"max_length": max_length} | ({"pooling": pooling} if pooling else {}))
 
     def write(self, folder: Path, *, width: int) -> None:
