@@ -2,7 +2,7 @@
 
     python benchmarks/reranking/reranking.py FOLDER [--only BC5CDR] [--retrieval dense] [--loss prototype-srn]
         [--seed 0] [--epochs N] [--learning-rate RATE] [--candidates N] [--anchor central] [--negatives batch]
-        [--recipe le-nguyen-release] [--scaling none] [--pooling cls]
+        [--recipe le-nguyen-release] [--scaling none] [--pooling cls] [--max-length N]
         [--encoder MODEL] [--augmented] [--max-steps N] [--first N] [--examples N] [--json FILE]
 
 Trained on the training split and measured on the development split of BC5CDR (both types, against MeSH) and of
@@ -53,7 +53,7 @@ RETRIEVALS: Final = ("sparse", "dense")
 LOSSES: Final = ("triplet", "triplet-sampled", "prototype", "prototype-srn")
 CROSS: Final = "cross-encoder"
 DUAL: Final = ("anchor", "negatives", "recipe", "scaling", "pooling")
-OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_steps", *DUAL)
+OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_length", "max_steps", *DUAL)
 """Settings of trainings; those in DUAL apply to dual encoders only."""
 
 _FORM: Final = 3
@@ -214,6 +214,7 @@ def main() -> None:
     parser.add_argument("--recipe", help="of nymlink train rerank; further settings override it")
     parser.add_argument("--scaling", choices=("auto", "none"), help="of lengths; auto if not given")
     parser.add_argument("--pooling", choices=("cls", "mean"), help="of both encoders; the base's if not given")
+    parser.add_argument("--max-length", type=int, help="tokens of a text; 128 if not given")
     parser.add_argument("--encoder", help="what dense retrieval uses and training begins with")
     parser.add_argument(
         "--augmented", action="store_true", help="measure with the names of training mentions in the dictionary"
