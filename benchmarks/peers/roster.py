@@ -74,14 +74,14 @@ LINKERS: Final = (
     Peer(key="exact", label="equal names", module="exact", short="equal names"),
     Peer(
         key="rapidfuzz",
-        label="rapidfuzz 3.14.6, `ratio` with all names",
+        label="rapidfuzz 3.14.6, `ratio`",
         module="ratio",
         packages=("rapidfuzz==3.14.6", "numpy"),
         short="rapidfuzz",
     ),
     Peer(
         key="simstring",
-        label="simstring as QuickUMLS asks it (quickumls-simstring 1.1.5r1)",
+        label="simstring (quickumls-simstring 1.1.5r1)",
         module="simstring",
         packages=("quickumls-simstring==1.1.5r1",),
         builds=True,
@@ -90,7 +90,7 @@ LINKERS: Final = (
     Peer(key="gilda", label="gilda 1.6.1", module="gilda", packages=(GILDA,), short="gilda"),
     Peer(
         key="text2term",
-        label="text2term 4.6.0, TF-IDF mapper",
+        label="text2term 4.6.0, TF-IDF",
         module="text2term_mapper",
         packages=("text2term==4.6.0",),
         block=4096,
@@ -98,14 +98,14 @@ LINKERS: Final = (
     ),
     Peer(
         key="tfidf",
-        label="scikit-learn 1.9.1, TF-IDF of character 1–2-grams",
+        label="scikit-learn 1.9.1, TF-IDF",
         module="tfidf",
         packages=("scikit-learn==1.9.1",),
         short="scikit-learn",
     ),
     Peer(
         key="scispacy",
-        label="scispaCy 0.6.2, candidate generator (xMEN's n-grams too)",
+        label="scispaCy 0.6.2",
         module="scispacy_candidates",
         # Its index cannot be built with a later scipy.
         packages=("scispacy==0.6.2", "nmslib-metabrainz==2.1.3", "scipy==1.10.1", "numpy==1.26.4"),
@@ -115,14 +115,14 @@ LINKERS: Final = (
     Peer(key="xmen", label="xMEN, the package", module=None, packages=("xmen",)),
     _dense(
         "xmen_graph",
-        f"xMEN's SapBERT-style candidates: graph of faiss, {BASE}",
+        f"xMEN's graph, {BASE}",
         "xmen_graph",
         "xMEN's graph",
         "faiss-cpu",
     ),
     _dense(
         "semantic_search",
-        f"sentence-transformers 6.2.0, `semantic_search`, {BASE}",
+        f"sentence-transformers 6.2.0, {BASE}",
         "semantic_search",
         "semantic_search",
     ),
@@ -169,7 +169,7 @@ LINKERS: Final = (
 ANNOTATORS: Final = (
     Peer(
         key="aho_corasick",
-        label="Aho–Corasick, whole words, longest match (pyahocorasick 2.3.1)",
+        label="Aho–Corasick (pyahocorasick 2.3.1)",
         module="aho_corasick",
         packages=("pyahocorasick==2.3.1",),
         short="Aho–Corasick",
@@ -177,7 +177,7 @@ ANNOTATORS: Final = (
     Peer(key="plain", label="runs of words, longest match", module="plain_matcher", short="runs of words"),
     Peer(
         key="simstring_windows",
-        label="simstring over windows of 5 words, as QuickUMLS (quickumls-simstring 1.1.5r1)",
+        label="simstring over windows of 5 words",
         module="simstring_windows",
         packages=("quickumls-simstring==1.1.5r1",),
         builds=True,

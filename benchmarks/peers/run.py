@@ -134,7 +134,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder that keeps dictionaries and figures")
     parser.add_argument("--only", nargs="*", metavar="KEY", help="peers to measure: " + ", ".join(_keys()))
-    parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES), help="numbers of names of the growth")
+    parser.add_argument(
+        "--sizes", nargs="*", type=int, default=list(SIZES), help="numbers of names; none: no growth"
+    )
     parser.add_argument("--minutes", type=float, default=MINUTES, help=f"longest step of the growth ({MINUTES:g})")
     parser.add_argument("--limit", type=int, help="only so many mentions and texts, to try it")
     parser.add_argument("--test", action="store_true", help="the test split, for a last run")
@@ -164,9 +166,10 @@ def main() -> None:
         seed=SEED,
         note=tables.conditions(measured),
     )
-    about["command"] = "python benchmarks/peers FOLDER"
+    sizes = "" if plan["growth"] else " --sizes"
+    about["command"] = f"python benchmarks/peers FOLDER{' --test' * arguments.test}{sizes}"
     report.save(arguments.json, {"about": about, **made})
-    if arguments.picture is not None:
+    if arguments.picture is not None and plan["growth"]:
         from benchmarks.peers.picture import draw
         from nymlink.plot.figure import save_figure
 

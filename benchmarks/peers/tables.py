@@ -17,7 +17,7 @@ PARTS: Final = ("accuracy", "costs", "texts", "largest")
 
 
 def tables(measured: Mapping[str, Sequence[Steps]], plan: Mapping[str, list[str]], room: Path) -> dict[str, Any]:
-    """Make the tables, and ``figures``: what the picture is drawn of."""
+    """Make the tables, and ``figures``, which the picture is drawn of; without sizes, no tables of growth."""
     rates = _rates(room)
     bare, *_ = plan["linkers"]
     size = len(Dictionary(room / bare).names)
@@ -37,19 +37,19 @@ def tables(measured: Mapping[str, Sequence[Steps]], plan: Mapping[str, list[str]
         if steps.peer.grows and steps.peer.module is not None
     }
     linkers = measured["linkers"]
+    growth = {"largest": [_largest(one) for one in figures.values()], "figures": figures} if plan["growth"] else {}
     return {
         "accuracy": [_accuracy(steps, plan["linkers"]) for steps in linkers],
         "costs": [_costs(steps, bare, "linker", "mention", size, rates) for steps in linkers if steps.peer.module],
         "texts": [_texts(steps, *plan["annotators"]) for steps in measured["annotators"]],
-        "largest": [_largest(one) for one in figures.values()],
-        "figures": figures,
+        **growth,
     }
 
 
 def text(made: Mapping[str, Any]) -> str:
     """Format the tables."""
     written = []
-    for part in PARTS:
+    for part in (part for part in PARTS if part in made):
         header = list(dict.fromkeys(key for row in made[part] for key in row))
         written.append(report.table(header, [[str(row.get(key, "")) for key in header] for row in made[part]]))
     return "\n\n".join(written)
