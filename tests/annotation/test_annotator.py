@@ -216,6 +216,13 @@ def test_a_concept_is_found_once_in_the_same_words() -> None:
         ("pt", "Infecção urinária", "Infecções urinárias.", "Infecções urinárias"),
         ("nl", "Calcium niersteen", "Nierstenen van calcium.", "Nierstenen van calcium"),
         ("eo", "Infekto", "Infektoj.", ""),  # no rules
+        ("de-AT", "Kleine Niere", "Mit kleinen Nieren.", "kleinen Nieren"),
+        ("GER", "Kleine Niere", "Mit kleinen Nieren.", "kleinen Nieren"),
+        ("ko", "고혈압", "고혈압, 고형암 환자", "고혈압"),
+        ("ko", "천식", "천식 환자", "천식"),
+        ("tr", "inme", "İnme geçirdi.", "İnme"),
+        ("tr", "ısı intoleransı", "ISI INTOLERANSI", "ISI INTOLERANSI"),
+        ("ru", "Отёк лица", "Отек лица.", "Отек лица"),
     ],
 )
 def test_inflected_names_of_other_languages(language: str, name: str, text: str, found: str) -> None:
@@ -225,6 +232,22 @@ def test_inflected_names_of_other_languages(language: str, name: str, text: str,
     index = Index.build(Vocabulary.of((Source("toy", "test"), builder.build())), encoder=None)
     links = Annotator(index, AnnotatorSettings(language=language)).annotate(text)
     assert [link.mention.text for link in links] == ([found] if found else [])
+
+
+def test_without_a_language_words_are_themselves() -> None:
+    builder = TableBuilder()
+    builder.concept("T:1")
+    for name in ("Ekzem am Augenlid", "renal cyst"):
+        builder.name("T:1", name, lang="und", kind="exact")
+    index = Index.build(Vocabulary.of((Source("toy", "test"), builder.build())), encoder=None)
+    for language in (None, "any"):
+        links = Annotator(index, AnnotatorSettings(language=language)).annotate("Ekzem am Augenlid, renal cysts.")
+        assert [link.mention.text for link in links] == ["Ekzem am Augenlid"]
+
+
+def test_a_language_is_a_code() -> None:
+    with pytest.raises(InputError, match="'deutsch' is no language code"):
+        AnnotatorSettings(language="deutsch")
 
 
 def test_the_language_of_each_text_is_detected() -> None:

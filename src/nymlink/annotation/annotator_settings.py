@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from nymlink.annotation.name_table import Level
+from nymlink.core.language_codes import language_of
 from nymlink.linking.link import FLAGS
 from nymlink.vocabulary.restriction import Restriction
 
@@ -41,6 +42,8 @@ MIN_FUZZY_CONFIDENCE: Final = 0.5
 """Default of the smallest confidence of a phrase that is linked by search. It was chosen in the same way."""
 
 
+_ANY: Final = "any"
+
 DICTIONARY_DETECTOR: Final = "dictionary"
 GIVEN_DETECTOR: Final = "given"
 
@@ -59,11 +62,12 @@ class AnnotatorSettings:
         detector: how to find mentions. ``"dictionary"`` finds names of the index, ``"given"`` takes the mentions
             of the documents, and ``"spacy:NAME"`` or ``"hf:NAME"`` uses a model of spaCy or Hugging Face.
         flags: flags of the context to read.
-        language: code of the language of texts and names; ``"auto"`` to detect it for each text; ``None`` for
-            names of every language, without rules.
+        language: code of the language of texts and names, without its region; ``"auto"`` to detect it for each
+            text; ``None`` or ``"any"`` for names of every language, without rules.
 
     Raises:
         ValueError: a number is out of range, or a flag is unknown.
+        InputError: ``language`` is no language code.
 
     Example:
         >>> from nymlink import AnnotatorSettings
@@ -88,3 +92,5 @@ class AnnotatorSettings:
                 raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         if unknown := sorted(set(self.flags) - set(FLAGS)):
             raise ValueError(f"no flag {unknown[0]!r}: there are {', '.join(FLAGS)}")
+        code = None if self.language == _ANY else language_of(self.language)
+        object.__setattr__(self, "language", code and code.split("-")[0])

@@ -225,7 +225,7 @@ class Matcher:
 
 
 KIND: Final = "matcher"
-VERSION: Final = 7
+VERSION: Final = 8
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:

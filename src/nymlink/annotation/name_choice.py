@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from nymlink.annotation.annotator_settings import FACTORS, LEVELS
 from nymlink.annotation.lexicon import Lexicon
-from nymlink.annotation.name_table import Level, NameTable, says_something
+from nymlink.annotation.name_table import Level, NameTable, letters_of, says_something
 from nymlink.annotation.tokens import Kind, Token, Word, tokens_of_name, words_of_name
 from nymlink.annotation.word_rules import WordRules, without_accents
 from nymlink.core.store.arrays import Bools
@@ -203,7 +203,7 @@ class NameChooser:
 
     def _of_one_word(self, level: Level, name: Name, of_name: Sequence[Word], word: Word) -> float:
         rules = self._lexicon.rules
-        if len(word.text) < _SHORTEST_ACRONYM:
+        if letters_of(word.text) < _SHORTEST_ACRONYM:
             return 0.0
         if level == Level.CORE:
             return 1.0

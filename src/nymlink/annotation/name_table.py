@@ -43,6 +43,7 @@ def core_digest(forms: int) -> int:
     return (_CORE_SALT + forms) & MASK
 
 
+_HANGUL: Final = "\uac00"
 _SHORTEST_CORE: Final = 4
 """Number of letters of the shortest word that may be the only informative one."""
 
@@ -54,7 +55,12 @@ def says_something(words: Sequence[Word]) -> bool:
 
 def _is_long(word: Word) -> bool:
     """Whether a word may be the only informative one of a name."""
-    return len(word.text) >= _SHORTEST_CORE
+    return letters_of(word.text) >= _SHORTEST_CORE
+
+
+def letters_of(word: str) -> int:
+    """Count the letters of a word; a Korean syllable has about three."""
+    return len(word) * (3 if word >= _HANGUL else 1)
 
 
 def _is_specific(word: Word) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from nymlink.annotation.tokens import AND, Kind, Word
@@ -264,9 +264,13 @@ def _exchange(cell: str) -> tuple[str, str]:
     return old, new
 
 
+_OTHER_FORMS: Final = {"ё": "е", "ı": "i"}
+"""Letters that texts write in two forms; the small letter of a Turkish "I" has a dot elsewhere."""
+
+
 def rules_for_words(language: str | None) -> WordRules:
     """Choose the rules of a language: those of English, those of a table, or neutral ones."""
-    if language in (None, "en"):
+    if language == "en":
         return EnglishWordRules()
     rows = rules_of(recognise_language("", language)).clinical_words()
     return TableWordRules(rows) if rows else WordRules()
@@ -274,7 +278,8 @@ def rules_for_words(language: str | None) -> WordRules:
 
 def word_of(surface: str, rules: WordRules) -> Word:
     """Return a word, as written, with its kind and text alone."""
-    text = without_accents(surface.lower())
+    # The small letter of "İ" is two characters.
+    text = without_accents(surface.lower().replace("i\u0307", "i"))
     # "A", "I" and "S" in capitals are letters or numerals ("type A", "type I", "protein S"). The article or
     # pronoun that begins a sentence begins no name. What is left of a genitive is looked up in small letters.
     kind = Kind.WORD if surface in ("A", "I", "S") else rules.kind(text)
@@ -282,7 +287,12 @@ def word_of(surface: str, rules: WordRules) -> Word:
 
 
 def without_accents(text: str) -> str:
-    """Remove the marks of letters, letter by letter, so that offsets stay."""
-    if text.isascii():
-        return text
-    return "".join([unicodedata.normalize("NFD", char)[0] if not char.isascii() else char for char in text])
+    """Remove the marks of Latin and Greek letters, letter by letter, so that offsets stay."""
+    return text if text.isascii() else "".join(map(_plain, text))
+
+
+@lru_cache(maxsize=4096)
+def _plain(char: str) -> str:
+    """Remove the marks of a letter, except in scripts in which these make other letters: Hangul, kana, "й"."""
+    letter = unicodedata.normalize("NFD", char)[0]
+    return _OTHER_FORMS.get(char, letter if letter < "\u0400" else char)

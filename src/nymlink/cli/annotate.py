@@ -124,8 +124,6 @@ def annotator_options(command: Callable[..., None]) -> Callable[..., None]:
         if restriction:
             own = {name: values for name, values in asdict(restriction).items() if values}
             chosen = replace(chosen, restriction=replace(chosen.restriction, **own))
-        if chosen.language == "any":
-            chosen = replace(chosen, language=None)
         command(chosen=ChosenSettings(chosen, detector is not None or "detector" in values), **others)
 
     return with_options(with_settings, _SHARED)
