@@ -14,6 +14,7 @@ from nymlink.core.errors import InputError, StoreError
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.text.normalise import normalise
 from tests.index.small import vocabulary
 from tests.linking.toy import VOCABULARY, built_index, built_linker, ids
 
@@ -94,6 +95,25 @@ def test_documents_are_linked_together_as_each_is_by_itself(mentions: int) -> No
     ]
     linker = Linker(built_index(), composites="always")
     assert list(linker.link_documents(documents)) == [linker.link(document) for document in documents]
+
+
+@pytest.mark.parametrize(
+    ("mention", "language", "parts"),
+    [
+        ("hepatitis E, hepatitis B", "en", ["hepatitis E", "hepatitis B"]),
+        ("hepatitis E, hepatitis B", None, ["hepatitis E", "hepatitis B"]),
+        ("hepatitis B y hepatitis", "es", ["hepatitis B", "hepatitis"]),
+        ("hepatitis B y hepatitis", "en", []),
+    ],
+)
+def test_conjunctions_of_one_letter_are_of_their_languages(
+    mention: str, language: str | None, parts: list[str]
+) -> None:
+    index = Index.build(
+        vocabulary({"H:1": ["hepatitis"], "H:2": ["hepatitis B"], "H:3": ["hepatitis E"]}), encoder=None
+    )
+    link = Linker(index, composites="always").link(mention, language=language)
+    assert [part.mention.text for part in link.parts] == [normalise(part) for part in parts]
 
 
 def test_a_document_that_cannot_be_had_loses_none_before_it() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from nymlink.corpus.documents import Mention
@@ -26,11 +27,9 @@ _MOST_WORDS: Final = 10
 """Words of the longest item of a list with a line or a number for each."""
 _ITEM: Final = re.compile(r"\s*(?:[\r\n\t]+\s*|(?:^|(?<=[\s,;]))(?:\(?\d{1,2}[.)]|[-*•·])\s+)+\s*")
 """Separator of a list with a line, a number or a bullet for each item."""
-_LIST: Final = re.compile(
-    r"\s*(?:[,;/&]|(?<=\s)\+(?=\s)|\b(?:and|or|but|und|et|y|e|o|ou|oder|aber|pero|mais)\b|(?=\b(?:without|ohne|sin|sans)\b))+\s*",
-    re.IGNORECASE,
-)
-"""Separator of the names of a list."""
+_AND: Final = "and|or|but|und|et|ou|oder|aber|pero|mais"
+_SHORT_AND: Final = {"es": "y|e|o|u", "it": "e|o", "pt": "e"}
+"""Conjunctions of one letter, in small letters, by language: "hepatitis E" is English."""
 _SIGN: Final = r"[(\[]\s?[-+–−xX ]\s?[)\]]"
 _BEFORE: Final = re.compile(
     r"(?:(?:no|not|without|denie[sd]|denying|never|(?:neg|negative|pos|positive) for|neg|ha[sd]|have|with|reports"
@@ -44,6 +43,14 @@ _AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 """Value after a finding."""
+
+
+@cache
+def _separator(code: str | None) -> re.Pattern[str]:
+    """Compile the separator of the names of a list in a language."""
+    words = rf"{_AND}|(?-i:{_SHORT_AND[code]})" if code in _SHORT_AND else _AND
+    signs = r"[,;/&]|(?<=\s)\+(?=\s)"
+    return re.compile(rf"\s*(?:{signs}|\b(?:{words})\b|(?=\b(?:without|ohne|sin|sans)\b))+\s*", re.IGNORECASE)
 
 
 def split_mention(mention: Mention, entries: Entries, language: str | None = None) -> Mention:
@@ -69,7 +76,7 @@ def split_mention(mention: Mention, entries: Entries, language: str | None = Non
     if any(len(text[start:end].split()) > _MOST_WORDS for start, end in items):
         # Lines of prose.
         items = [(0, len(text))]
-    spans = [span for item in items for span in _names_in(text, *item, entries, rules)]
+    spans = [span for item in items for span in _names_in(text, *item, entries, rules, _separator(code))]
     findings = [Mention(text[start:end], start, end) for start, end in spans]
     denied = [context.negated is not None for context in contexts_of(text, findings, ("negated",), code)]
     if len(findings) > 1 or any(denied):
@@ -82,12 +89,14 @@ def split_mention(mention: Mention, entries: Entries, language: str | None = Non
     return replace(mention, parts=parts) if len(parts) > 1 or any(denied) else mention
 
 
-def _names_in(text: str, start: int, end: int, entries: Entries, rules: LanguageRules) -> list[tuple[int, int]]:
+def _names_in(
+    text: str, start: int, end: int, entries: Entries, rules: LanguageRules, separator: re.Pattern[str]
+) -> list[tuple[int, int]]:
     """Find the names that an item lists; the whole item if one of them is no name."""
     whole = _bare(text, start, end)
     if _is_name(text[slice(*whole)], entries, rules):
         return [whole]
-    spans = [_bare(text, *piece) for piece in _pieces(text, start, end, _LIST)]
+    spans = [_bare(text, *piece) for piece in _pieces(text, start, end, separator)]
     if all(_is_name(text[slice(*span)], entries, rules) for span in spans):
         return spans
     return [whole]
