@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -77,6 +78,9 @@ def test_a_mention_without_offsets_has_no_context() -> None:
         ("de", "Verdacht auf Ataxie.", "Ataxie", {"hypothetical"}),
         ("it", "Il nonno aveva demenza.", "demenza", {"family"}),
         ("pt-BR", "Não apresenta tosse.", "tosse", {"negated"}),
+        ("pt", unicodedata.normalize("NFD", "Não apresenta tosse."), "tosse", {"negated"}),
+        ("pt", unicodedata.normalize("NFD", "Tosse: não."), "Tosse", {"negated"}),
+        ("fr", "Pas de fièvre. Œdème des chevilles.", "Œdème", set()),
         ("nl", "Galstenen werden uitgesloten.", "Galstenen", {"negated"}),
         ("nl", "In de voorgeschiedenis galstenen.", "galstenen", {"historical"}),
         ("eo", "No ataxia.", "ataxia", {"negated"}),  # no phrases: those of English

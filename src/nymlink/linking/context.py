@@ -22,6 +22,7 @@ from functools import cache
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
+from unicodedata import normalize
 
 from nymlink.corpus.documents import Mention
 from nymlink.linking.link import FLAGS, Context
@@ -49,7 +50,7 @@ class Rule(NamedTuple):
 
 
 _SENTENCE_END: Final = re.compile(
-    rf"(?:(?<=[^A-Z\s][.!?])|(?<=[A-Z]{{2}}[.!?]))[\"'”’)\]]*\s+(?=[(\[\"'“‘¿¡«]?[A-ZÀ-ÖØ-Þ0-9])|{LINE_END}"
+    rf"(?:(?<=[^A-Z\s][.!?])|(?<=[A-Z]{{2}}[.!?]))[\"'”’)\]]*\s+(?=[(\[\"'“‘¿¡«]?[A-ZÀ-ÖØ-ÞŒ0-9])|{LINE_END}"
 )
 _COMPOUND: Final = re.compile(r"\w[-‐‑]\Z")
 _NO: Final = "no|none|nil|not? present|absent|negative|neg|denied|denies|never|false|n"
@@ -99,12 +100,13 @@ def _cues_of(language: str | None) -> _Cues:
         return _Cues(english, r"[^\W_]+(?:['’][^\W_]+)?", _NO, _YES, ("and", "or"))
 
     def alternatives(kind: str) -> list[str]:
-        return ["|".join(map(re.escape, split_cell(row["words"]))) for row in rows if row["kind"] == kind]
+        cells = [row["words"] for row in rows if row["kind"] == kind]
+        return ["|".join(map(re.escape, split_cell(cell) + split_cell(normalize("NFD", cell)))) for cell in cells]
 
     phrases = [row for row in rows if row["kind"] in (*FLAGS, ENDING, NOTHING)]
     no, yes = ("|".join(alternatives(kind)) or "[-+]" for kind in ("no", "yes"))
-    # An elided word is a word of its own: "pas d'œdème".
-    return _Cues(phrases, r"[^\W_]+['’]?", no, yes, alternatives("conjunction") or ["&"])
+    # An elided word is a word of its own: "pas d'œdème". Marks may be characters of their own.
+    return _Cues(phrases, r"[^\W_](?:[^\W_]|[\u0300-\u036f])*['’]?", no, yes, alternatives("conjunction") or ["&"])
 
 
 _LONGEST_VALUE: Final = 30
@@ -205,7 +207,7 @@ class _Sentence:
         self._text = text
         self._cues = cues
         matches = list(cues.word.finditer(text, start, end))
-        words = [match[0].lower().replace("’", "'") for match in matches]
+        words = [normalize("NFC", match[0].lower()).replace("’", "'") for match in matches]
         self._begins = [match.start() for match in matches]
         self._ends = [match.end() for match in matches]
         self._taken = sorted(taken)
