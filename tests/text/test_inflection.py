@@ -27,6 +27,9 @@ VOCABULARY = vocabulary(
         "D:6": ["hemoglobin"],
         "D:7": ["hastalık"],
         "D:8": ["boli"],
+        "D:9": ["Fuß"],
+        "D:10": ["Malformation"],
+        "D:11": ["αλλεργία"],
     }
 )
 
@@ -44,6 +47,9 @@ def built_linker() -> Linker:
         ("de", "Krampfanfälle", "krampfanfall"),
         ("de-AT", "Krampfanfälle", "krampfanfall"),
         ("tr", "hastalığına", "hastalık"),
+        ("de", "Füsse", "fuss"),
+        ("de", "malformationen", "malformation"),
+        ("el", "αλλεργίες", "αλλεργία"),
     ],
 )
 def test_an_inflected_mention_is_the_name_of_its_lemmas(language: str, mention: str, name: str) -> None:

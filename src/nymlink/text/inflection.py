@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -72,13 +72,25 @@ def _lemmatiser(code: str) -> Lemmatise | None:
     dictionary, rules = DictionaryLookupStrategy(), RulesStrategy()
 
     def lemmatise(word: str) -> str:
+        forms = [word, *_written(word, code)]
         try:
-            return dictionary.get_lemma(word, code) or rules.get_lemma(word, code) or word
+            found = (find(form, code) for find in (dictionary.get_lemma, rules.get_lemma) for form in forms)
+            return next(filter(None, found), word)
         except UnicodeEncodeError:
             # simplemma fails on lone surrogates, which come from broken input.
             return word
 
     return lemmatise
+
+
+def _written(word: str, code: str) -> Iterator[str]:
+    """Yield how a prepared word may have been written: "ß", capitals of nouns, the last letter of Greek words."""
+    if code == "el" and word.endswith("σ"):
+        yield f"{word[:-1]}ς"
+    if code == "de":
+        if "ss" in word:
+            yield word.replace("ss", "ß")
+        yield word.capitalize()
 
 
 BULGARIAN: Final = InflectedRules("bg")
