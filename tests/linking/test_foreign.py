@@ -13,12 +13,16 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 def linker(*languages: str) -> Linker:
+    return Linker(Index.build(vocabulary(*languages), encoder=None))
+
+
+def vocabulary(*languages: str) -> Vocabulary:
     builder = TableBuilder()
     builder.concept("D:1")
     names = {"en": "kinked brainstem", "de": "Wachstumsstörung", "und": "wachstum"}
     for language in languages:
         builder.name("D:1", names[language], lang=language, kind="exact")
-    return Linker(Index.build(Vocabulary.of((Source("small", "test"), builder.build())), encoder=None))
+    return Vocabulary.of((Source("small", "test"), builder.build()))
 
 
 NOTE = "German, which neither the names nor the encoder know"
@@ -37,6 +41,8 @@ def test_a_stated_language_is_believed() -> None:
         in linker("en").link("Kinkerlitz", language="de-AT").notes
     )
     assert not linker("en").link(Mention("Minderwuchs", language="en")).notes
+    assert not linker("en").link(Mention("Minderwuchs", language="EN")).notes
+    assert not linker("de").link(Mention("Minderwuchs", language="ger")).notes
 
 
 @pytest.mark.parametrize("mention", ["cardiac anomalies", "chloroquine", "kinked brainstem", "Kinked brainstems"])
@@ -47,6 +53,11 @@ def test_english_is_not_foreign(mention: str) -> None:
 @pytest.mark.parametrize("languages", [("en", "de"), ("de",), ("en", "und")])
 def test_names_in_the_language_or_in_an_unknown_one_are_enough(languages: tuple[str, ...]) -> None:
     assert NOTE not in linker(*languages).link("Minderwuchs").notes
+
+
+def test_only_languages_that_are_searched_count() -> None:
+    index = Index.build(vocabulary("en", "de"), languages=["en"], encoder=None)
+    assert NOTE in Linker(index).link("Minderwuchs").notes
 
 
 @pytest.mark.parametrize(("mention", "language"), [("きゅうせい", "Japanese"), ("간질", "Korean")])

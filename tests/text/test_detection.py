@@ -15,6 +15,9 @@ from nymlink.text.languages import recognise_language
     [
         ("Schwindel und Erbrechen", "de"),
         ("sydäninfarkti", "fi"),
+        ("コロナ", "ja"),
+        ("IgE抗体の上昇", "ja"),
+        ("The coronavirus (コロナ) causes fever and cough in most patients", None),
         ("diabetes", None),
         ("IL6", None),
         ("12 34", None),

@@ -14,7 +14,7 @@ from nymlink.corpus.documents import Document, Mention
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import CorpusOptions
 from nymlink.tables import shards
-from nymlink.tables.cells import NO_TEXT, cell_text, is_text, language_fault
+from nymlink.tables.cells import NO_TEXT, cell_text, is_text, language_fault, language_of_cell
 from nymlink.tables.shards import (
     Headers,
     Record,
@@ -75,7 +75,7 @@ def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
         return Row(number, id, error=f"{len(text):,} characters are too many for a text")
     if (fault := language_fault(language)) is not None:
         return Row(number, id, text, problem=fault)
-    return Row(number, id, text, language.strip() or None)
+    return Row(number, id, text, language_of_cell(language))
 
 
 def _text(value: Any) -> str:

@@ -24,7 +24,7 @@ def normalise_language(code: str) -> str | None:
     """Write a language code as in BCP 47: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
 
     A code of three letters (ISO 639-2 or 639-3) becomes the code of two letters, if there is one: ``fre`` and
-    ``fra`` → ``fr``, ``ger-AT`` → ``de-AT``.
+    ``fra`` → ``fr``, ``ger-AT`` → ``de-AT``. Norwegian (``no``) becomes Bokmål (``nb``).
 
     Returns:
         The normalised code, or ``None`` for a text that is not a language code.
@@ -35,6 +35,7 @@ def normalise_language(code: str) -> str | None:
     primary, *others = re.split("[-_]", code)
     styles = {2: str.upper, 4: str.title}
     language = _two_letters().get(primary.lower(), primary.lower())
+    language = "nb" if language == "no" else language
     return "-".join([language, *(styles.get(len(part), str.lower)(part) for part in others)])
 
 

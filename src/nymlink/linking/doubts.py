@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from nymlink.core.language_codes import AUTOMATIC, UNKNOWN_LANGUAGE
+from nymlink.core.language_codes import AUTOMATIC, UNKNOWN_LANGUAGE, normalise_language
 from nymlink.corpus.documents import Mention
 from nymlink.encode.model.folder import MINI, NANO
 from nymlink.index.fusion import DENSE, EXACT_MATCH
@@ -18,6 +18,7 @@ from nymlink.text.contradictions import contradiction as find_contradiction
 from nymlink.text.detection import detect_language, language_name
 from nymlink.text.languages import recognise_language, rules_of
 from nymlink.text.normalise import normalise
+from nymlink.vocabulary.concepts import matching_languages
 
 GUESSED: Final = 0.5
 CONTRADICTED: Final = 0.2
@@ -52,6 +53,9 @@ that matched is not itself the abbreviation, and if it is."""
 _OF_ENCODERS: Final = {MINI: frozenset({"en"}), NANO: frozenset({"en"}), "": frozenset[str]()}
 """Languages that an encoder knows; "" is an index without one. Other encoders may know any language."""
 
+_FEW_NAMES: Final = 0.1
+"""Share of names of unknown language up to which the languages of an index are known."""
+
 _ALIKE: Final = 0.8
 """Likeness in spelling from which a name serves a mention in any language ("Mikrozephalie", Microcephaly)."""
 
@@ -66,8 +70,12 @@ class ForeignLanguages:
     def __init__(self, index: Index) -> None:
         encoder = index.settings.get("encoder")
         known = _OF_ENCODERS.get("" if encoder is None else PurePath(str(encoder["name"])).name)
-        spoken = {str(code).split("-")[0] for code in index.vocabulary.counts("lang")}
-        self._known = None if known is None or UNKNOWN_LANGUAGE in spoken else known | spoken
+        counts = index.vocabulary.counts("lang")
+        searched = index.settings.get("languages", [*counts])
+        spoken = {code.split("-")[0] for code in matching_languages(searched, counts)}
+        # A few names of unknown language may be decisions of people.
+        unknown = counts.get(UNKNOWN_LANGUAGE, 0) > _FEW_NAMES * sum(counts.values())
+        self._known = None if known is None or unknown else known | spoken
 
     def language(self, query: MentionQuery, stated: str | None, first: Candidate) -> str | None:
         """Return the language of a mention in words, if it is foreign; else ``None``.
@@ -79,7 +87,10 @@ class ForeignLanguages:
         """
         if self._known is None or max(first.parts.get(EXACT_MATCH, 0), *_spelling(first)) >= _ALIKE:
             return None
-        code = _detected(query.prepared) if stated in (None, AUTOMATIC, UNKNOWN_LANGUAGE) else stated
+        if stated in (None, AUTOMATIC, UNKNOWN_LANGUAGE):
+            code = _detected(query.prepared)
+        else:
+            code = normalise_language(stated) or stated
         return None if code is None or code.split("-")[0] in self._known else language_name(code)
 
 

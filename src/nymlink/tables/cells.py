@@ -135,5 +135,10 @@ def cell_language(code: str, path: Path, line: int, problems: Problems) -> str |
     """
     if (fault := language_fault(code)) is not None:
         problems.repair(path, line, fault)
+    return language_of_cell(code)
+
+
+def language_of_cell(code: str) -> str | None:
+    """Normalise the language code of a cell; ``None`` if the cell is blank, or the language unknown."""
     language = normalise_language(code) if code.strip() else None
     return None if language == UNKNOWN_LANGUAGE else language

@@ -37,8 +37,14 @@ SURE: Final = 0.9
 _FEWEST: Final = 4
 """Fewest letters of a name in an alphabet whose language is guessed."""
 
-_SCRIPTS: Final = (("ja", re.compile("[\u3041-\u30ff]")), ("ko", re.compile("[\uac00-\ud7a3]")))
-"""Languages that have a script of their own: kana and Hangul."""
+_SCRIPTS: Final = (
+    ("ja", re.compile("[\u3041-\u30ff]"), re.compile("[\u3041-\u30ff\u4e00-\u9fff]")),
+    ("ko", re.compile("[\uac00-\ud7a3]"), re.compile("[\uac00-\ud7a3]")),
+)
+"""Languages that have a script of their own, kana or Hangul, with its letters and all letters of the language."""
+
+_LEAST: Final = 4
+"""A text is in such a language if at least one of so many letters is. An English text may have a foreign name."""
 
 NAMES: Final[Mapping[str, str]] = {
     "ar": "Arabic",
@@ -164,9 +170,10 @@ def detect_language(text: str) -> str | None:
         ('de', None)
     """
     prepared = normalise(text)
-    if (code := next((code for code, script in _SCRIPTS if script.search(prepared)), None)) is not None:
-        return code
     letters = sum(map(str.isalpha, prepared))
+    for code, own, written in _SCRIPTS:
+        if own.search(prepared) and len(written.findall(prepared)) * _LEAST >= letters:
+            return code
     if letters < (_FEWEST if prepared.isascii() else 2):
         return None
     guess = _detector().guess(prepared)

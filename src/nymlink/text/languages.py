@@ -129,9 +129,9 @@ def rules_of(code: str | None) -> LanguageRules:
     """Look up the rules of a language; neutral rules if it has none, or for ``None``.
 
     Args:
-        code: code from :func:`recognise_language`.
+        code: code of the language, with or without a region.
     """
-    return NEUTRAL if code is None else _rules().get(code, NEUTRAL)
+    return NEUTRAL if code is None else _rules().get(code.split("-")[0], NEUTRAL)
 
 
 def recognise_language(text: str, language: str | None = None) -> str | None:

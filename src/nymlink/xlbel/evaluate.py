@@ -276,7 +276,7 @@ def _evaluate_in_context(
 ) -> LanguageResult:
     if not any(document.text for document in queries.corpus.documents):
         raise InputError(f"the queries in {language} have no sentences: without them nothing can be re-ranked")
-    evaluation = evaluate_reranking(index, Reranker.load(folder, index), queries.corpus)
+    evaluation = evaluate_reranking(index, Reranker.load(folder, index), queries.corpus, language=language)
     resolver = GoldResolver(index.vocabulary)
     covered = np.array([bool(resolver.rows(mention.mention.concept_ids)) for mention in evaluation.mentions])
     ranks = {CONCEPT: as_array([mention.after for mention in evaluation.mentions])}

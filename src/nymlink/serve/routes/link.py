@@ -200,7 +200,8 @@ def _answer(links: Sequence[Link], judge: str | None) -> Response:
 
 def _mention(mention: str | LocatedMention | None, language: str | None) -> Mention:
     if isinstance(mention, LocatedMention):
-        return Mention(mention.text, mention.start, mention.end, language=mention.language or language)
+        own = _language(mention.language) if mention.language else language
+        return Mention(mention.text, mention.start, mention.end, language=own)
     return Mention(mention or "", language=language)
 
 

@@ -78,7 +78,7 @@ _LANGUAGES: Final = {
     "Italian": "it",
     "Japanese": "ja",
     "Korean": "ko",
-    "Norwegian": "no",
+    "Norwegian": "nb",
     "Polish": "pl",
     "Portuguese": "pt",
     "Romanian": "ro",
