@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
-from nymlink.linking.several import SeveralLinkers
+from nymlink.linking.several import SeveralLinkers, best_of
 from tests.index.small import vocabulary
 
 
@@ -38,6 +39,19 @@ def test_the_best_of_each_and_of_all(linkers: list[Linker]) -> None:
         }
     assert [link.candidates[0].concept_id for link in links[:3]] == ["F:2", "D:1", "D:2"]
     assert several.explain("seizure").link.candidates[0].concept_id == "F:2"
+
+
+def test_a_concept_of_several_vocabularies_keeps_its_first_place(linkers: list[Linker]) -> None:
+    [first, second] = [linker.link("kidney failure") for linker in linkers]
+    one, other, third = (replace(first.candidates[0], concept_id=id) for id in ("X", "Z", "A"))
+    links = [
+        replace(first, candidates=(one, third), confidence=0.9, nil=False),
+        replace(second, candidates=(other, one), confidence=0.5, nil=False),
+        replace(second, candidates=(one,), confidence=0.3, nil=False),
+    ]
+    best = best_of(links)
+    assert [each.concept_id for each in best.candidates] == ["X", "Z", "A"]
+    assert best.confidence == best.candidates[0].parts["confidence"] == 0.9
 
 
 def test_documents_come_in_order(linkers: list[Linker]) -> None:

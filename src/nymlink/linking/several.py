@@ -79,8 +79,10 @@ def best_of(links: Sequence[Link]) -> Link:
         return best
     firsts = [_with_chance(link) for link in ordered if link.candidates and not link.parts]
     others = [each for link in ordered if not link.parts for each in link.candidates[1:]]
-    distinct = {each.concept_id: each for each in reversed((*firsts, *others))}
-    return replace(best, candidates=tuple(reversed(distinct.values())))
+    distinct: dict[str, Candidate] = {}
+    for each in (*firsts, *others):
+        distinct.setdefault(each.concept_id, each)
+    return replace(best, candidates=tuple(distinct.values()))
 
 
 def _rank(link: Link) -> tuple[bool, float]:
