@@ -60,6 +60,11 @@ def test_a_concept_is_a_candidate_of_later_terms(project: Project, index: Index)
         assert candidates(project, "fever")[0] == "X:2"
         # Few words are no reason to take another for misspelt.
         assert candidates(project, "blue tone")[0] != other.id
+        # A rule takes "seizures" for "seizure".
+        plural = add_concept(project, index.vocabulary, "Seizures")
+        add_table(project, b"finding,n\nseizures,1\n", "third.csv")
+        link(project, index)
+        assert candidates(project, "seizures")[:2] == [plural.id, "X:5"]
         [term] = [each for each in list_terms(project, TermFilter())["terms"] if each["text"] == "blue nails"]
         assert (term["nil"], term["confidence"]) == (False, None)
 

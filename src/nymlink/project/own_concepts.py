@@ -236,7 +236,7 @@ def _joined(link: Link, own: Link) -> Link:
     if link.parts or own.parts or not added:
         return link
     given = list(link.candidates)
-    if _equals(added[0]) and not (given and _equals(given[0])):
+    if _likeness(added[0], link) > (_likeness(given[0], link) if given else 0):
         rest = sorted([*given, *added[1:]], key=lambda each: -each.score)
         return replace(link.reordered(_cut([added[0], *rest], given)), nil=False)
     rest = sorted([*given[1:], *added], key=lambda each: -each.score)
@@ -247,8 +247,11 @@ def _cut(candidates: Sequence[Candidate], given: Sequence[Candidate]) -> tuple[C
     return tuple(candidates[: max(len(given), 10)])
 
 
-def _equals(candidate: Candidate) -> bool:
-    return candidate.parts.get(EXACT_MATCH) == 1
+def _likeness(candidate: Candidate, link: Link) -> int:
+    """Return 2 if the name is the term, 1 if a rule put the name in place of the term ("HL"), else 0."""
+    if candidate.parts.get(EXACT_MATCH) != 1:
+        return 0
+    return 2 if normalise(candidate.matched.text) == normalise(link.mention.text) else 1
 
 
 def request_text(project: Project, vocabulary: Vocabulary | None, template: str) -> str:
