@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,9 +133,76 @@ def test_the_command_writes_an_index_and_a_report(index: Index, tmp_path: Path) 
     assert inside.exit_code != 0
 
 
-def test_an_adapted_index_is_adapted_again(index: Index) -> None:
+def test_an_adapted_index_is_adapted_again_and_again(index: Index) -> None:
     half = dict(list(SAID.items())[:5]) | {"cold": "D:91"}
-    once = adapt(index, [corpus(half)]).apply(index)
-    twice = adapt(once, [corpus(SAID)]).apply(once)
-    linker = Linker(twice)
+    adapted = index
+    for name, said in (("a", half), ("b", SAID), ("c", SAID)):
+        adapted = adapt(adapted, [replace(corpus(said), name=name)]).apply(adapted)
+    linker = Linker(adapted)
     assert [linker.link(text).best.concept_id for text in SAID] == list(SAID.values())  # type: ignore[union-attr]
+    assert [source.name for source in adapted.vocabulary.sources[1:]] == ["adapted", "adapted-2", "adapted-3"]
+    with pytest.warns(UserWarning, match="learned from c before: .* adapt the original index"):
+        adapt(adapted, [replace(corpus(SAID), name="c")])
+
+
+def test_a_text_that_a_rule_takes_for_another_name_is_learned_as_written() -> None:
+    known = vocabulary(
+        {"D:1": ["hyperlipidemia"], "D:2": ["hearing impairment"], "D:3": ["insulin"], "D:4": ["knee"]}
+        | {f"D:{number}": [f"{word} disease"] for number, word in enumerate(WORDS, 10)}
+    )
+    plain = Index.build(known, encoder=None).with_ranker(None)
+    said = {"HL": "D:2", "kinee": "D:10", "heart of stone": "D:11"}
+    before = [Linker(plain).link(text).query for text in said]
+    assert before[0] == "hyperlipidemia"
+    adaptation = adapt(plain, [corpus(said | {"cold": "D:12"})], language="en")
+    learned = {name.text: (name.concept_id, name.lang) for name in adaptation.names}
+    assert learned == {text: (concept, "en") for text, concept in (said | {"cold": "D:12"}).items()}
+    linker = Linker(adaptation.apply(plain))
+    found = [linker.link(text).best for text in (*said, "hyperlipidemia", "knee")]
+    assert [best.concept_id for best in found if best] == ["D:2", "D:10", "D:11", "D:1", "D:4"]
+
+
+def test_parts_of_mentions_whose_concepts_the_index_lacks_teach_nothing(index: Index) -> None:
+    said = corpus(SAID)
+    composite = Mention("alpha and lambda disease", concept_ids=("D:0", "D:77"))
+    documents = tuple(replace(each, mentions=(*each.mentions, composite)) for each in said.documents)
+    adaptation = adapt(index, [replace(said, documents=documents)])
+    assert adaptation.mentions == len([*said.mentions()])
+    assert not [name.text for name in adaptation.names if "lambda" in name.text]
+
+
+def test_few_texts_in_one_document_are_enough(index: Index) -> None:
+    mentions = tuple(Mention(text, concept_ids=(SAID[text],)) for text in list(SAID)[:3]) * 40
+    adaptation = adapt(index, [Corpus("one", (Document("1", mentions=mentions),))])
+    assert adaptation.mentions == 120
+
+
+def test_people_decide_between_equal_names() -> None:
+    known = vocabulary(
+        {"D:1": ["chill", "xyz"], "D:2": ["fever", "xyz"]} | {f"D:{n}": [word] for n, word in enumerate(WORDS, 10)}
+    )
+    plain = Index.build(known, encoder=None)
+    letters = Corpus(
+        "letters", tuple(Document(str(n), mentions=(Mention("xyz", concept_ids=("D:2",)),)) for n in range(120))
+    )
+    assert Linker(plain).link("xyz").confidence == 0.5
+    link = Linker(adapt(plain, [letters]).apply(plain)).link("xyz")
+    assert link.best is not None
+    assert link.best.concept_id == "D:2"
+    assert link.confidence is not None
+    assert link.confidence > 0.7
+
+
+@pytest.mark.parametrize(
+    ("types", "said"),
+    [
+        (["Diseases"], "no mention has the type Diseases; there are: Disease"),
+        (None, "have a gold id, such as X:1"),
+    ],
+)
+def test_it_says_why_mentions_are_too_few(index: Index, types: list[str] | None, said: str) -> None:
+    letters = Corpus(
+        "letters", (Document("1", mentions=(Mention("alpha", type="Disease", concept_ids=("X:1",)),)),)
+    )
+    with pytest.raises(InputError, match=said):
+        adapt(index, [letters], types=types)

@@ -333,8 +333,10 @@ class Found:
                 is_name = candidates[0].parts.get(EXACT_MATCH) == 1 and not query.replaces_known
                 factor = GUESSED_NAME if is_name else GUESSED
                 confidence = max(confidence * factor, (self._confidences[without] or 0.0) if same else 0.0)
-            # Tied names of the same kind are equally likely.
-            confidence = round(min(confidence * doubts.factor, 1 / max(tied.of_kind, 1)), 6)
+            # Tied names of the same kind are equally likely, unless people have decided.
+            uses = self._pipeline.ranking.uses
+            decided = uses is not None and uses.is_first(query.text, candidates[0].concept_id)
+            confidence = round(min(confidence * doubts.factor, 1 if decided else 1 / max(tied.of_kind, 1)), 6)
         given = _put_first(list(enumerate(candidates)), first)[: self._depth]
         return Link(
             own,

@@ -145,6 +145,7 @@ class MentionQuery(NamedTuple):
         text: text to search for.
         prepared: the prepared mention with its spelling corrected, before it was replaced by another form or a
             paraphrase.
+        written: the prepared mention with its spelling corrected, before a rule took a name for it.
         rules: rules of its language.
         language: code of its language; ``None`` if unknown.
         fallback: the query without guesses, if words of ``text`` are guessed.
@@ -161,6 +162,7 @@ class MentionQuery(NamedTuple):
 
     text: str
     prepared: str
+    written: str
     rules: LanguageRules
     language: str | None
     fallback: str | None = None
@@ -272,7 +274,13 @@ def queries(
         code = recognise_language(text, language_of_mention(mention, language, as_published=as_published))
         rules = rules_of(code)
         query = MentionQuery(
-            text, text, rules, code, acronym=acronym, surface=None if mention.prepared or as_published else surface
+            text,
+            text,
+            text,
+            rules,
+            code,
+            acronym=acronym,
+            surface=None if mention.prepared or as_published else surface,
         )
         if not (as_published or mention.prepared):
             if (found := find_id(surface)) is not None:
@@ -289,7 +297,7 @@ def queries(
                 entries.find(text) is None or entries.find(normalise(spelt)) is not None
             ):
                 surface, text = spelt, normalise(spelt)
-                query = query._replace(text=text, prepared=text, surface=surface)
+                query = query._replace(text=text, prepared=text, written=text, surface=surface)
         if entries.find(text) is not None:
             return query
         if not as_published and (name := _name_alike(text, entries)) is not None:
@@ -304,7 +312,7 @@ def queries(
         table = rules.spelling() if spelling is None else spelling
         # Most vocabularies spell Greek letters out.
         corrected = text if mention.prepared else correct(text if as_published else spell_greek(text), table)
-        query = query._replace(text=corrected, prepared=corrected)
+        query = query._replace(text=corrected, prepared=corrected, written=corrected)
         if as_published:
             return query
         if not acronym and (name := name_among(_rewritten(rules, corrected, text))) is not None:

@@ -68,6 +68,11 @@ class UsesOfIndex:
         self.uses = uses
         self._row = index.vocabulary.row
 
+    def is_first(self, text: str, concept: str) -> bool:
+        """Whether most mentions with a text mean a concept."""
+        known = self.uses.first(text)
+        return known is not None and known[0] == concept
+
     def share(self, text: str, row: int) -> float:
         """Return the share of the mentions with a text that mean a concept; NaN if the text is unknown."""
         meanings = self.uses.times.get(text, {})

@@ -5,15 +5,16 @@ Cross-validation measures each step. Names are left out if they lose. Other step
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE, language_of
+from nymlink.core.language_codes import AUTOMATIC, UNKNOWN_LANGUAGE, language_of
 from nymlink.core.store.arrays import Ints
 from nymlink.core.terminal import track
 from nymlink.corpus.documents import Corpus
@@ -31,9 +32,8 @@ from nymlink.rank.uses import Uses
 from nymlink.text.normalise import normalise
 from nymlink.train.ranking.asked import Asked, AskedMention
 from nymlink.train.ranking.fit_ranker import RankerAdaptation, adapt_ranker
-from nymlink.vocabulary.concepts import Name, Source
+from nymlink.vocabulary.concepts import Name, Source, unused_name
 from nymlink.vocabulary.tables import TableBuilder, Tables
-from nymlink.vocabulary.vocabulary import Vocabulary
 
 FOLDS: Final = 5
 
@@ -42,6 +42,11 @@ _FEWEST: Final = 100
 
 _FEWEST_DOCUMENTS: Final = 2 * FOLDS
 """If there are fewer documents, cross-validation keeps equal mentions in one fold, instead of documents."""
+
+_ADAPTED: Final = "adapted"
+_FORMAT: Final = "annotated mentions"
+_JOINT: Final = ", "
+"""Name and format of the source of the names, and what joins its corpora."""
 
 _SHOWN: Final = 5
 """The second accuracy counts a right concept among this number of candidates."""
@@ -148,12 +153,16 @@ def adapt(
         >>> [(name.text, name.concept_id) for name in adapt(index, [letters]).names]
         [('coronary', 'MONDO:0005068')]
     """
-    annotated = _annotated(index, corpora, types, language_of(language))
+    code = language_of(language)
+    annotated = _annotated(index, corpora, types, code)
     if len(annotated) < _FEWEST:
         raise InputError(
-            f"{len(annotated):,} mentions with a gold id of the index are too few: it takes {_FEWEST} to adapt it"
+            f"{len(annotated):,} mentions with a gold id of the index are too few: it takes {_FEWEST} to adapt "
+            f"it; {_what_is_there(corpora, types)}"
         )
-    source = Source("adapted", "annotated mentions", ", ".join(corpus.name for corpus in corpora))
+    _warn_of_former(index, corpora)
+    name = unused_name(_ADAPTED, [source.name for source in index.vocabulary.sources])
+    source = Source(name, _FORMAT, _JOINT.join(corpus.name for corpus in corpora))
     plain = _without_names(index, annotated)
     named = _with_names(index, annotated, source, progress=progress)
     # A table may have each mention once: then names show no gain here, but they are what people decided.
@@ -175,7 +184,9 @@ def adapt(
     learned_from = f"{len(annotated):,} mentions of {source.file}"
     changed = ranker.with_trees(trees, learned_from).to_dict() if ranker is not None and trees else None
     uses = _uses(index, annotated) if learns_names else None
-    names = () if uses is None else _names(index.vocabulary, annotated, uses, source)
+    names = () if uses is None else _names(index, annotated, uses, source)
+    if code not in (None, AUTOMATIC):
+        names = [replace(name, lang=code) if name.lang == UNKNOWN_LANGUAGE else name for name in names]
     refit: CalibrationRefit | None = None
     if index.calibration is not None:
         learned = index.with_names(source, _tables(names)) if names else index
@@ -212,9 +223,13 @@ def _annotated(
     for number, corpus in enumerate(corpora):
         for document in corpus.documents:
             for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True):
-                answer = resolver.rows(mention.concept_ids)
-                if not answer or (types is not None and mention.type not in types):
+                if types is not None and mention.type not in types:
                     continue
+                answers = [resolver.rows((id,)) for id in mention.concept_ids]
+                # It is not known which part of a composite mention means a concept that the index lacks.
+                if not answers or not all(answers):
+                    continue
+                answer = frozenset[int]().union(*answers)
                 for part in parts:
                     if part.text and part.question.concept is None:
                         found.append((mention, part, answer, corpus.name))
@@ -229,27 +244,63 @@ def _annotated(
     ]
 
 
+def _what_is_there(corpora: Sequence[Corpus], types: Collection[str] | None) -> str:
+    """Say how many mentions there are, of which types, and with which ids."""
+    mentions = [mention for corpus in corpora for _, mention in corpus.mentions()]
+    known = sorted({mention.type for mention in mentions} - {""})
+    if types is not None and not {*types} & {*known}:
+        there = f"there are: {', '.join(known)}" if known else "mentions have no types"
+        return f"no mention has the type {', '.join(sorted(types))}; {there}"
+    gold = [mention.concept_ids for mention in mentions if mention.concept_ids]
+    example = f", such as {gold[0][0]}" if gold else ""
+    return f"of {len(mentions):,} mentions {len(gold):,} have a gold id{example}"
+
+
+def _warn_of_former(index: Index, corpora: Sequence[Corpus]) -> None:
+    """Warn if the index has learned from a corpus before: cross-validation finds these mentions all right."""
+    former = {
+        name
+        for source in index.vocabulary.sources
+        if source.format == _FORMAT
+        for name in source.file.split(_JOINT)
+    }
+    if again := sorted(former & {corpus.name for corpus in corpora}):
+        warnings.warn(
+            f"the index has learned from {_JOINT.join(again)} before: if these are the same mentions, the gains "
+            "shown are wrong; adapt the original index with all mentions",
+            stacklevel=3,
+        )
+
+
+def _taught(index: Index, each: AskedMention) -> str:
+    """Return the text that a mention of one concept teaches.
+
+    It is the query if the concept has this name. If not, a rule or a guess may have taken the name of another
+    concept for what people wrote ("HL" for "hyperlipidemia"): then it is what they wrote.
+    """
+    return each.query.text if each.answer <= index.concepts_named(each.query.text) else each.query.written
+
+
 def _uses(index: Index, annotated: Sequence[AskedMention]) -> Uses:
     """Count the concepts of each text. Mentions of several concepts are left out."""
     times: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for each in annotated:
-        if len(each.answer) == 1 and not each.query.question.guessed:
+        if len(each.answer) == 1:
             [row] = each.answer
-            times[each.query.text][index.vocabulary.concept_id(row)][each.corpus] += 1
+            times[_taught(index, each)][index.vocabulary.concept_id(row)][each.corpus] += 1
     return Uses(times)
 
 
-def _names(vocabulary: Vocabulary, annotated: Sequence[AskedMention], uses: Uses, source: Source) -> list[Name]:
-    """Make names of the texts that mostly mean one concept, unless the concept has the name."""
-    written = {each.query.text: each.mention for each in reversed(annotated)}
+def _names(index: Index, annotated: Sequence[AskedMention], uses: Uses, source: Source) -> list[Name]:
+    """Make names of the texts that mostly mean one concept, unless the index finds the concept by this name."""
+    written = {_taught(index, each): each.mention for each in reversed(annotated)}
     names = []
     for text in uses.times:
-        if (known := uses.first(text)) is not None:
-            own = {normalise(name.text) for name in vocabulary.names(known[0])}
-            surface, language = written[text].text, written[text].language
-            if text not in own:
-                as_written = surface if normalise(surface) == text else text
-                names.append(Name(as_written, known[0], language or UNKNOWN_LANGUAGE, "exact", source.name))
+        if (known := uses.first(text)) is None or index.vocabulary.row(known[0]) in index.concepts_named(text):
+            continue
+        surface, language = written[text].text, written[text].language
+        as_written = surface if normalise(surface) == text else text
+        names.append(Name(as_written, known[0], language or UNKNOWN_LANGUAGE, "exact", source.name))
     return names
 
 
@@ -270,10 +321,11 @@ def _with_names(index: Index, annotated: Sequence[AskedMention], source: Source,
     """Link the mentions of each fold with the names that those of the other folds add."""
     folds = np.array([each.fold for each in annotated])
     parts = []
-    for fold in track(range(FOLDS), "trying names") if progress else range(FOLDS):
+    # With few distinct texts, some folds are empty.
+    for fold in track(np.unique(folds).tolist(), "trying names", shown=progress):
         others = [each for each in annotated if each.fold != fold]
         uses = _uses(index, others)
-        names = _names(index.vocabulary, others, uses, source)
+        names = _names(index, others, uses, source)
         extended = index.with_names(source, _tables(names)) if names else index
         parts.append(
             (Pipeline(extended.with_uses(uses.replacing(index.uses).to_dict())), np.flatnonzero(folds == fold))
