@@ -279,6 +279,7 @@ def test_load(tmp_path: Path) -> None:
 SCRIPT = """
 import hashlib, json, sys
 from pathlib import Path
+from nymlink.annotation.word_rules import EnglishWordRules
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from tests.index.small import many_names, vocabulary
@@ -290,6 +291,7 @@ for path in sorted(Path(sys.argv[1]).rglob("*")):
         print(path.name, hashlib.sha256(path.read_bytes()).hexdigest())
 for link in Linker(index, top_k=9).link([name[1:] for name in names[:100]]):
     print(json.dumps(link.to_dict()))
+print(*EnglishWordRules().nouns("trapezial"))
 """
 
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final
 
 from nymlink.annotation.tokens import AND, Kind, Word
@@ -152,12 +153,13 @@ class EnglishWordRules(WordRules):
         for end, *others in rows_of("adjective ending"):
             if lemma.endswith(end) and len(lemma) - len(end) >= _SHORTEST - 1:
                 yield from (light_stem(lemma.removesuffix(end) + other) for other in others)
-        for end in matching_words("adjective"):
+        # In the order of the table: the first noun that the index has counts.
+        for end in chain.from_iterable(matching_rows("adjective")):
             stem = lemma.removesuffix(end)
             if stem != lemma and len(stem) >= _SHORTEST:
                 if end in _ON_NOUNS:
                     yield stem
-                yield from (light_stem(stem + other) for other in matching_words("noun"))
+                yield from (light_stem(stem + other) for other in chain.from_iterable(matching_rows("noun")))
 
     def groups(self) -> Iterator[frozenset[str]]:
         rows = [*matching_rows("same"), *(row[1:] for row in rows_of("organ"))]
