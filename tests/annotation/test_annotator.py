@@ -109,6 +109,32 @@ def test_a_matcher_is_kept_in_the_cache(tmp_path: Path, monkeypatch: pytest.Monk
     assert open_matcher(Index.load(tmp_path / "index"), language="en").find("renal cysts")
 
 
+def test_a_matcher_is_of_the_release_that_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache"))
+    for concept in ("A:1", "B:1"):
+        builder = TableBuilder()
+        builder.concept("A:0")
+        builder.name("A:0", "cold", kind="preferred")
+        builder.concept(concept)
+        builder.name(concept, "renal cyst", kind="preferred")
+        vocabulary = Vocabulary.of((Source("toy", "test"), builder.build()))
+        former = Index.load(tmp_path / "index") if concept == "B:1" else None
+        Index.build(vocabulary, encoder=None).save(tmp_path / "index")
+        if former is not None:
+            [link] = Annotator(former).annotate("renal cyst")
+            assert [each.concept_id for each in link.candidates] == ["A:1"]
+    [link] = Annotator.load(tmp_path / "index").annotate("renal cyst")
+    assert [each.concept_id for each in link.candidates] == ["B:1"]
+    # Languages without rules and names share a matcher.
+    for language in ("aa", "ab-x1", "eo"):
+        Annotator.load(tmp_path / "index", AnnotatorSettings(language=language)).annotate("cold")
+    assert len([*(tmp_path / "cache" / "matchers").iterdir()]) == 3
+    monkeypatch.setattr("nymlink.annotation.matcher._KEPT", 1)
+    Annotator.load(tmp_path / "index", AnnotatorSettings(language="de")).annotate("cold")
+    [kept] = (tmp_path / "cache" / "matchers").iterdir()
+    assert kept.name.endswith("-de")
+
+
 def test_settings_can_be_handed_to_another_process() -> None:
     settings = AnnotatorSettings(restriction=Restriction(ids=("P:5",)), flags=("negated",))
     assert pickle.loads(pickle.dumps(settings)) == settings

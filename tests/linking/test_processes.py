@@ -13,6 +13,7 @@ import pytest
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError, StoreError
 from nymlink.index.fusion import EXACT_MATCH, Fusion
 from nymlink.index.index import Index
+from nymlink.index.index_folder import store_calibration
 from nymlink.linking.calibration import CONFIDENCE_FEATURES, Calibration
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker
@@ -87,6 +88,14 @@ def test_an_index_that_was_built_anew_is_not_taken_for_it(tmp_path: Path) -> Non
     built_index().save(tmp_path / "index")
     pickled = pickle.dumps(Linker.load(tmp_path / "index"))
     Index.build(vocabulary({"X:1": ["flu"]}), sparse="biosyn", encoder=None).save(tmp_path / "index")
+    with pytest.raises(StoreError, match="another index was built here"):
+        pickle.loads(pickled)
+    opened = Index.load(tmp_path / "index")
+    pickled = pickle.dumps(opened)
+    store_calibration(tmp_path / "index", CALIBRATION, fusion=opened.fusion)
+    assert pickle.loads(pickled).calibration is None
+    # Another release, with the same settings.
+    Index.build(vocabulary({"X:2": ["cold"]}), sparse="biosyn", encoder=None).save(tmp_path / "index")
     with pytest.raises(StoreError, match="another index was built here"):
         pickle.loads(pickled)
 

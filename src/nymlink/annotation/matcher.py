@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from bisect import bisect_right
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from itertools import accumulate
 from pathlib import Path
+from shutil import rmtree
 from typing import Final, Self
 
 import numpy as np
@@ -29,14 +31,15 @@ from nymlink.annotation.windows import Hit, Spans, find_cores, find_punctuated, 
 from nymlink.annotation.word_rules import rules_for_words
 from nymlink.core.environment import CACHE_HINT, user_cache
 from nymlink.core.errors import OutputError, StoreError
-from nymlink.core.files import sha256
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import Bools
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
-from nymlink.core.store.ownership import MANIFEST
 from nymlink.index.index import Index
 from nymlink.text.abbreviations import Definition, find_definitions
 from nymlink.text.aligned_text import LINE_END, align
 from nymlink.text.expansion import occurrences
+from nymlink.text.languages import rules_of
+from nymlink.vocabulary.concepts import matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -227,6 +230,9 @@ class Matcher:
 KIND: Final = "matcher"
 VERSION: Final = 8
 
+_KEPT: Final = 32
+"""Number of matchers that the cache keeps."""
+
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:
     """Open the matcher of an index; build it first if the cache has none (seconds).
@@ -234,9 +240,14 @@ def open_matcher(index: Index, *, language: str | None, progress: bool = False) 
     The matcher of an index in memory is always built. A warning is given if the cache cannot be written.
     """
     vocabulary = index.vocabulary
-    if index.directory is None:
+    has_rules = language in (None, "en") or bool(rules_of(language).clinical_words())
+    if not has_rules and not matching_languages([str(language)], vocabulary.counts("lang")):
+        # All languages without rules and names have one matcher.
+        language = UNKNOWN_LANGUAGE
+    if index.digest is None:
         return Matcher.build(vocabulary, language=language, progress=progress)
-    made_of = (sha256(index.directory / MANIFEST)[:24], version("nymlink"), str(VERSION), language or "any")
+    # The folder of the index may have another release by now.
+    made_of = (index.digest[:24], version("nymlink"), str(VERSION), language or "any")
     directory = user_cache() / "matchers" / "-".join(made_of)
     with suppress(StoreError):
         return _load(directory, index, language)
@@ -249,7 +260,15 @@ def open_matcher(index: Index, *, language: str | None, progress: bool = False) 
             f"{directory}: the matcher is not kept for the next time ({error.message}); {CACHE_HINT}", stacklevel=2
         )
         return built
+    _remove_old(directory.parent)
     return _load(directory, index, language)
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove the matchers that were opened least recently."""
+    with suppress(OSError):
+        for old in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT:]:
+            rmtree(old, ignore_errors=True)
 
 
 def _load(directory: Path, index: Index, language: str | None) -> Matcher:
@@ -259,6 +278,8 @@ def _load(directory: Path, index: Index, language: str | None) -> Matcher:
         StoreError: it is missing or damaged.
     """
     manifest = read_manifest(directory, kind=KIND, version=VERSION)
+    with suppress(OSError):
+        os.utime(directory)
     try:
         require_files(manifest, [*Lexicon.FILES, *NameTable.FILES])
         return Matcher.load(directory, index.vocabulary, language=language)

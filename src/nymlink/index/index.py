@@ -58,6 +58,7 @@ class Index:
             scores.
         uses: how often people meant its concepts by a text, see :mod:`nymlink.rank.uses`; ``None`` if unknown.
         directory: its directory; ``None`` if it is in memory only.
+        digest: digest of the files that were opened; ``None`` if it is in memory only.
         owners: int32: for each name row of the vocabulary, the row of its concept.
         restriction: conditions on the names that are searched.
 
@@ -79,6 +80,7 @@ class Index:
         self.ranker = None if contents.ranker is None else MappingProxyType(dict(contents.ranker))
         self.uses = None if contents.uses is None else MappingProxyType(dict(contents.uses))
         self.directory = contents.directory
+        self.digest = contents.digest
         parts: dict[str, Searcher] = {EXACT_MATCH: ExactSearch(self.entries), **contents.searches}
         self.fusion = Fusion.from_dict(self.settings["fusion"], parts)
         self._search = self.fusion.join(parts)
@@ -365,7 +367,8 @@ class Index:
         encoder = None if self._encoder is None else self._encoder.place
         ranker = None if self.ranker is None else dict(self.ranker)
         uses = None if self.uses is None else dict(self.uses)
-        return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker, uses, self.restriction)
+        learned = (dict(self.settings), calibration, ranker, uses)
+        return _reopen, (self.directory, self.digest, encoder, *learned, self.restriction)
 
     def concepts_named(self, query: str) -> frozenset[int]:
         """Find the rows of the concepts that have exactly this prepared name."""
@@ -430,6 +433,7 @@ class Index:
 
 def _reopen(
     directory: Path,
+    digest: str,
     encoder: str | Path | None,
     settings: Mapping[str, Any],
     calibration: Mapping[str, Any] | None,
@@ -439,12 +443,7 @@ def _reopen(
 ) -> Index:
     """Open the directory of a pickled index."""
     contents = load_index(directory, encoder)
-    if _without_fusion(contents.settings) != _without_fusion(settings):
+    if contents.digest != digest:
         raise StoreError("another index was built here since this one was pickled: load it again", path=directory)
     whole = Index(replace(contents, settings=settings, calibration=calibration, ranker=ranker, uses=uses))
     return whole.restricted(restriction)
-
-
-def _without_fusion(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Select the settings that stay the same after an index was built."""
-    return {name: value for name, value in settings.items() if name != "fusion"}

@@ -14,6 +14,7 @@ import pyarrow as pa
 from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
 from nymlink.core.json_files import member
 from nymlink.core.store.atomic import locked_file
+from nymlink.core.store.digests import json_digest
 from nymlink.core.store.manifest import (
     Verification,
     read_manifest,
@@ -63,6 +64,8 @@ class IndexContents:
         uses: JSON values, see :mod:`nymlink.rank.uses`; ``None`` if it has none.
         directory: its directory; ``None`` if it is in memory only.
         verification: the check of the files of its searches, which runs in the background.
+        digest: digest of its files, which changes of settings and calibration leave; ``None`` if it has no
+            directory.
     """
 
     vocabulary: Vocabulary
@@ -74,6 +77,7 @@ class IndexContents:
     uses: Mapping[str, Any] | None = None
     directory: Path | None = None
     verification: Verification | None = None
+    digest: str | None = None
 
 
 def save_index(contents: IndexContents, directory: Path) -> None:
@@ -216,6 +220,7 @@ def _map_contents(
         **learned,
         directory=directory.absolute(),
         verification=verification,
+        digest=json_digest(manifest["files"]),
     )
 
 
