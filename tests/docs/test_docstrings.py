@@ -34,7 +34,7 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         Index.build(nymlink.read_vocabulary(folder / f"{name}.obo"), encoder=None).save(folder / f"{name}-index")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("NYMLINK_INDEX", "hp-index")
-    shared = (default._shared_linker, annotator._shared_annotator)
+    shared = (default._opened, default._shared_linker, annotator._shared_annotator)
     for each in shared:
         each.cache_clear()
     yield

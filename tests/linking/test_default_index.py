@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ import nymlink
 from nymlink.core.errors import MissingExtraError, StoreError
 from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
-from nymlink.linking.default import _shared_linker, default_index
+from nymlink.linking.default import _opened, _shared_linker, default_index, shared_index
 from tests.index.small import vocabulary
 
 OBO = 'format-version: 1.2\n\n[Term]\nid: HP:1\nname: Short stature\nsynonym: "Small build" EXACT []\n'
@@ -60,12 +61,21 @@ def test_its_encoder_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("package")
 def test_the_front_door_opens_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    _shared_linker.cache_clear()
+    for each in (_shared_linker, _opened):
+        each.cache_clear()
+    opened: list[Index] = []
+    threads = [Thread(target=lambda: opened.append(shared_index())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(each) for each in opened}) == 1
     assert nymlink.link("small build").best.concept_id == "HP:1"
     monkeypatch.setattr("nymlink.linking.default.default_index", None)
     links = nymlink.link(["short stature", "small build"], top_k=2)
     assert [link.best.concept_id for link in links] == ["HP:1"] * 2
-    _shared_linker.cache_clear()
+    for each in (_shared_linker, _opened):
+        each.cache_clear()
 
 
 @pytest.mark.usefixtures("package")

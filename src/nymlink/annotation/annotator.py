@@ -18,7 +18,7 @@ from nymlink.core.language_codes import AUTOMATIC
 from nymlink.corpus.documents import Document
 from nymlink.index.index import Index
 from nymlink.linking.context import contexts_of
-from nymlink.linking.default import default_index
+from nymlink.linking.default import shared_index
 from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
@@ -206,4 +206,4 @@ def annotate(text: str | Document) -> Links:
 
 @cache
 def _shared_annotator() -> Annotator:
-    return Annotator(default_index(progress=True), progress=True)
+    return Annotator(shared_index(), progress=True)

@@ -241,7 +241,7 @@ def annotate(
             with open_target(output, format) as target:
                 run.write(open_writer(format, target, run.info))
         else:
-            described = _described(files, index, settings)
+            described = _described(files, index, opened, settings)
             with (
                 annotation_folder(output, described, resume=resume) as kept,
                 open_target(output, format) as target,
@@ -311,10 +311,12 @@ def _documents(
                 problems.reject(file, error.line, error.message)
 
 
-def _described(files: tuple[Path, ...], index: Path | None, settings: AnnotatorSettings) -> dict[str, Any]:
+def _described(
+    files: tuple[Path, ...], index: Path | None, opened: Index, settings: AnnotatorSettings
+) -> dict[str, Any]:
     """List the settings and input of a run; a resumed run must have the same."""
     return {
         "input": [[str(file), file.stat().st_size if file.is_file() else None] for file in files],
-        "index": "default" if index is None else sha256(index / MANIFEST),
+        "index": opened.digest if index is None else sha256(index / MANIFEST),
         "settings": asdict(settings),
     }

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from time import sleep
 from typing import TYPE_CHECKING, Final, Unpack, overload
 
@@ -91,7 +92,21 @@ def link(
 
 @cache
 def _shared_linker() -> Linker:
-    return Linker(default_index(progress=True))
+    return Linker(shared_index())
+
+
+def shared_index() -> Index:
+    """Open the default index once in a process, for all threads."""
+    with _OPENING:
+        return _opened()
+
+
+_OPENING: Final = Lock()
+
+
+@cache
+def _opened() -> Index:
+    return default_index(progress=True)
 
 
 def default_index(*, progress: bool = False) -> Index:
