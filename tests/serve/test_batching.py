@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from threading import Event, Thread
 from typing import Any
 
@@ -110,6 +111,26 @@ def test_requests_for_a_few_candidates_each_are_linked_together(held: tuple[list
         assert links.result(60) == Linker(built_index(), top_k=top_k).link(NAMES)
     linker.close()
     assert batches == [1, 5 * len(NAMES), len(NAMES)]
+
+
+def test_a_text_is_linked_alike_whatever_others_ask(held: tuple[list[int], Event]) -> None:
+    batches, go = held
+    linker = BatchingLinker(built_index(), waiting_mentions=1000)
+    linker.submit(document("seizure"))
+    wait_until(lambda: bool(batches))
+    words = ["MI", *["cancer"] * 300, "heart attacks"]
+    text = ", ".join(words)
+    starts = accumulate((len(word) + 2 for word in words), initial=0)
+    long = Document(
+        "", text, tuple(Mention(word, at, at + len(word)) for word, at in zip(words, starts, strict=False))
+    )
+    waiting = [linker.submit(document("gout")) for _ in range(20)]
+    found = linker.submit(long)
+    go.set()
+    assert found.result(60) == Linker(built_index(), top_k=1).link(long)
+    assert all(each.result(60) for each in waiting)
+    linker.close()
+    assert max(batches) > 300
 
 
 def test_an_error_of_one_request_does_not_reach_the_others(held: tuple[list[int], Event]) -> None:

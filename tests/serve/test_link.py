@@ -129,7 +129,7 @@ def test_any_text_can_be_linked(client: TestClient) -> None:
             "invalid_input",
             "the text has",
         ),
-        (b'{"mentions": [{"text": "a", "language": "?"}]}', 422, "invalid_input", "language"),
+        (b'{"mentions": [{"text": "a", "language": "?"}]}', 422, "unknown_language", "language"),
         (b'{"mentions": [', 400, "invalid_request", "JSON"),
         (b"[" * 100_000, 400, "bad_request", "body"),
         (b'{"mentions": ["\xff"]}', 400, "bad_request", "body"),
@@ -177,6 +177,22 @@ def test_composite_mentions_are_split_on_request(client: TestClient) -> None:
     assert whole["parts"] == []
     assert [part["mention"] for part in split["parts"]] == ["heart attack", "epileptic seizure"]
     assert client.post("/link", json={"mentions": mentions, "composites": "often"}).status_code == 422
+
+
+def test_parts_count_as_mentions() -> None:
+    with serving(limits=Limits(mentions=3)) as client:
+        asked = {"mentions": ["heart attack and epileptic seizure"] * 2, "composites": "always"}
+        answer = client.post("/link", json=asked)
+        assert (answer.status_code, answer.json()["code"]) == (413, "too_many_mentions")
+        assert client.post("/link", json={**asked, "mentions": ["heart attack and epileptic seizure"]}).status_code == 200
+
+
+def test_languages_of_mentions_are_codes(client: TestClient) -> None:
+    asked = {"mentions": [{"text": "seizure", "language": "english"}]}
+    assert client.post("/link", json=asked).json()["code"] == "unknown_language"
+    for language in ("EN", "eng", "", None):
+        [found] = link(client, mentions=[{"text": "seizure", "language": language}])
+        assert "foreign" not in found
 
 
 def test_links_are_restricted_as_those_of_a_linker(client: TestClient) -> None:

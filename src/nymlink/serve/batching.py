@@ -186,11 +186,13 @@ class BatchingLinker:
             portions: list[_Portion] = []
             room = _TOGETHER
             for job in together:
-                mentions = job.document.mentions[job.taken : job.taken + min(share, room)]
+                # The mentions of a text tell what others mean.
+                most = job.left if job.document.text else min(share, room)
+                mentions = job.document.mentions[job.taken : job.taken + most]
                 job.taken += len(mentions)
                 room -= len(mentions)
                 portions.append(_Portion(job, mentions))
-                if not room:
+                if room <= 0:
                     break
             served = {portion.job for portion in portions}
             left = [portion.job for portion in portions if portion.job.left]

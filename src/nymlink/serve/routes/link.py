@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
 from nymlink.corpus.documents import Document, Mention
+from nymlink.index.entries.entries import Entries
 from nymlink.linking.cells import split_mention
 from nymlink.linking.judge import Judge
 from nymlink.linking.link import Link
@@ -146,12 +147,15 @@ async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Mem
     language = _language(what.language)
     mentions = tuple(_mention(mention, language) for mention in what.mentions)
     restriction = Restriction.of(types=what.types, branch=what.branch, ids=what.ids, exclude=what.exclude)
-    documents = []
+    documents, most_parts = [], 0
     for served in chosen:
         own = mentions
         if what.composites == "always":
-            own = tuple(split_mention(mention, served.index.entries) for mention in mentions)
-        claim.add(_CANDIDATE * len(own) * (1 + min(most, len(served.vocabulary))))
+            own = await run_in_threadpool(_split, mentions, served.index.entries)
+        parts = sum(max(len(mention.parts), 1) for mention in own)
+        require_at_most("too_many_mentions", "mentions and parts", parts, served.limits.mentions)
+        claim.add(_CANDIDATE * parts * (1 + min(most, len(served.vocabulary))))
+        most_parts = max(most_parts, parts)
         documents.append(Document("", what.text, own))
     each = await asyncio.gather(
         *(
@@ -166,7 +170,11 @@ async def link(request: Request, what: LinkRequest, indexes: Indexes, claim: Mem
         [judged] = await run_in_threadpool(judge.judge, documents, [links], chosen[0].vocabulary, until=until)
         links = [cut(each, what.top_k) for each in judged]
     at = None if judge is None else judge.settings.endpoint
-    return _answer(links, at) if len(links) <= _FEW else await run_in_threadpool(_answer, links, at)
+    return _answer(links, at) if most_parts <= _FEW else await run_in_threadpool(_answer, links, at)
+
+
+def _split(mentions: Sequence[Mention], entries: Entries) -> tuple[Mention, ...]:
+    return tuple(split_mention(mention, entries) for mention in mentions)
 
 
 def _judge(request: Request, chosen: Sequence[ServedIndex]) -> Judge:
