@@ -55,6 +55,12 @@ def test_names_in_the_language_or_in_an_unknown_one_are_enough(languages: tuple[
     assert NOTE not in linker(*languages).link("Minderwuchs").notes
 
 
+def test_an_index_that_searches_by_meaning_alone_tells_languages() -> None:
+    index = Index.build(vocabulary("en"), sparse="none")
+    links = Linker(index).link(["Minderwuchs", "brainstem with a kink"])
+    assert [NOTE in link.notes for link in links] == [True, False]
+
+
 def test_only_languages_that_are_searched_count() -> None:
     index = Index.build(vocabulary("en", "de"), languages=["en"], encoder=None)
     assert NOTE in Linker(index).link("Minderwuchs").notes

@@ -85,7 +85,7 @@ class ForeignLanguages:
             stated: code of the language that the caller states; ``None`` to detect it.
             first: the first candidate.
         """
-        if self._known is None or max(first.parts.get(EXACT_MATCH, 0), *_spelling(first)) >= _ALIKE:
+        if self._known is None or max((first.parts.get(EXACT_MATCH, 0.0), *_spelling(first))) >= _ALIKE:
             return None
         if stated in (None, AUTOMATIC, UNKNOWN_LANGUAGE):
             code = _detected(query.prepared)
