@@ -294,5 +294,9 @@ def test_the_language_of_each_text_is_detected() -> None:
         assert detecting.language_of_text(document.text) == code
         assert links == list(Annotator(index, AnnotatorSettings(language=code)).annotate(document))
         assert [link.context.flags["negated"] for link in links if link.context] == [True]
+    # There are no German names; the denials are German.
+    german = "Der Patient hat keine Beschwerden und kein Fieber, aber keine renal cyst in der linken Niere."
+    [link] = detecting.annotate(german)
+    assert (link.mention.text, link.context) == ("renal cyst", Context(negated="keine"))
     # Too short to tell.
     assert detecting.language_of_text("CT") == "en"

@@ -184,7 +184,10 @@ def test_parts_count_as_mentions() -> None:
         asked = {"mentions": ["heart attack and epileptic seizure"] * 2, "composites": "always"}
         answer = client.post("/link", json=asked)
         assert (answer.status_code, answer.json()["code"]) == (413, "too_many_mentions")
-        assert client.post("/link", json={**asked, "mentions": ["heart attack and epileptic seizure"]}).status_code == 200
+        assert (
+            client.post("/link", json={**asked, "mentions": ["heart attack and epileptic seizure"]}).status_code
+            == 200
+        )
 
 
 def test_languages_of_mentions_are_codes(client: TestClient) -> None:

@@ -14,7 +14,7 @@ from nymlink.annotation.finders import DictionaryFinder, Finder, FuzzyFinder
 from nymlink.annotation.findings import FindingFinder
 from nymlink.annotation.matcher import open_matcher
 from nymlink.core.errors import InputError
-from nymlink.core.language_codes import AUTOMATIC
+from nymlink.core.language_codes import AUTOMATIC, UNKNOWN_LANGUAGE
 from nymlink.corpus.documents import Document
 from nymlink.index.index import Index
 from nymlink.linking.context import contexts_of
@@ -23,6 +23,7 @@ from nymlink.linking.link import Link
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
 from nymlink.text.languages import recognise_language
+from nymlink.vocabulary.concepts import matching_languages
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
@@ -117,8 +118,9 @@ class Annotator:
             return
         languages = [self.language_of_text(document.text) for document in documents]
         found: dict[int, list[Link]] = {}
-        for language in dict.fromkeys(languages):
-            rows = [row for row, own in enumerate(languages) if own == language]
+        of_names = list(map(self._language_of_names, languages))
+        for language in dict.fromkeys(of_names):
+            rows = [row for row, own in enumerate(of_names) if own == language]
             links = self._finder(language).find([documents[row] for row in rows])
             found.update(zip(rows, links, strict=True))
         for row, (document, language) in enumerate(zip(documents, languages, strict=True)):
@@ -130,13 +132,21 @@ class Annotator:
             )
 
     def language_of_text(self, text: str) -> str | None:
-        """Get the language whose names and rules a text is annotated with.
+        """Get the language whose names and denials a text is annotated with.
 
         It is the one of the settings; with ``"auto"`` the one detected, or English if none is sure.
         """
         if self.settings.language != AUTOMATIC:
             return self.settings.language
         return recognise_language(text[:_DETECTED], AUTOMATIC) or "en"
+
+    def _language_of_names(self, language: str | None) -> str | None:
+        """Get the language of the names to find in a text: English if the detected language has none."""
+        if self.settings.language != AUTOMATIC or language is None:
+            return language
+        spoken = self.index.vocabulary.counts("lang")
+        has_own = matching_languages([language, UNKNOWN_LANGUAGE], spoken)
+        return language if has_own or not matching_languages(["en"], spoken) else "en"
 
     def _finder(self, language: str | None, *, progress: bool = False) -> Finder:
         finder = self._finders.get(language)
