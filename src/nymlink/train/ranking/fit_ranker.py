@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+import xxhash
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
@@ -62,7 +63,7 @@ def fit_ranker(
             f"{answered} questions with a right candidate are too few: it takes {_FEWEST} to learn their order"
         )
     rng = np.random.default_rng(settings.seed)
-    held_out = {kind: rng.random(len(part.weights)) < _HELD_OUT for kind, part in questions.items()}
+    held_out = {kind: _drawn(part, rng) for kind, part in questions.items()}
     rest = [part.chosen(~held_out[kind]) for kind, part in questions.items()]
     trial = Ranker(learn_trees(LabelledQuestions.joined(rest), settings, progress=progress), "")
     tested = {kind: part.chosen(held_out[kind]) for kind, part in questions.items()}
@@ -77,6 +78,14 @@ def fit_ranker(
         },
         counts=counts,
     )
+
+
+def _drawn(questions: LabelledQuestions, rng: np.random.Generator) -> Bools:
+    """Draw the questions to hold out. Equal questions have equal features, and stay together."""
+    digests = [xxhash.xxh3_64_intdigest(own.tobytes()) for own in questions.described]
+    distinct, number = np.unique(np.array(digests, np.uint64), return_inverse=True)
+    drawn: Bools = (rng.random(len(distinct)) < _HELD_OUT)[number]
+    return drawn
 
 
 def _in_order(right: Bools, scores: Scores) -> Bools:
