@@ -222,7 +222,7 @@ def compare(
 def tables_of(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Divide the result into tables: rankers by corpus, the mean of each ranker, and all occurrences."""
     first, mean = next(iter(rows[0])), rows[-1]
-    shown = (first, "mentions", "index", "former", "averaged")
+    shown = (first, "mentions", "index", "averaged")
     labels = [key for key in mean if f"{key}, occurrences" in mean]
     return {
         "across": [{key: row[key] for key in shown} for row in rows],
