@@ -104,15 +104,25 @@ def undo(project: Project, *, reviewer: str, batch: int | None = None) -> list[d
         if last is None:
             return []
         which = ("id", last["id"]) if last["batch"] is None else ("batch", last["batch"])
-        # Also undo changes that a release of the vocabulary made to it, and its repetition for other forms.
-        rows = connection.execute(
-            f"WITH made AS (SELECT id FROM decision WHERE {which[0]} = ? AND origin != 'undo') "
-            "SELECT * FROM decision AS entry WHERE (id IN made OR (origin IN ('release', 'form') AND "
-            "json_extract(details, '$.was') IN made)) "
-            "AND NOT EXISTS (SELECT 1 FROM decision WHERE undoes = entry.id) ORDER BY id",
-            (which[1],),
-        ).fetchall()
-        undone = [Decision.of(row) for row in rows]
+        rows = connection.execute(f"SELECT id FROM decision WHERE {which[0]} = ? AND origin != 'undo'", which[1:])
+        made = {number for (number,) in rows}
+        # Also undo its repetitions for other forms, and the changes that releases of the vocabulary made to them.
+        for number, was in connection.execute(
+            "SELECT id, json_extract(details, '$.was') FROM decision "
+            "WHERE origin IN ('release', 'form') AND id > ? ORDER BY id",
+            (min(made),),
+        ):
+            if was in made:
+                made.add(number)
+        undone = [
+            Decision.of(row)
+            for number in sorted(made)
+            for row in connection.execute(
+                "SELECT * FROM decision AS entry WHERE id = ? "
+                "AND NOT EXISTS (SELECT 1 FROM decision WHERE undoes = entry.id)",
+                (number,),
+            ).fetchall()
+        ]
         return [_undo(connection, each) for each in undone]
 
 
@@ -240,18 +250,11 @@ def other_forms(connection: sqlite3.Connection, term: int) -> list[int]:
     return [number for (number,) in rows]
 
 
-def decide_forms(connection: sqlite3.Connection, number: int, *, undecided: bool = False) -> None:
-    """Repeat a decision for the other forms of its term, in the transaction of the caller.
-
-    Args:
-        connection: connection in a transaction.
-        number: number of the decision.
-        undecided: whether to repeat it only for forms that nobody has decided.
-    """
+def decide_forms(connection: sqlite3.Connection, number: int) -> None:
+    """Repeat a decision for the other forms of its term, in the transaction of the caller."""
     made = decision(connection, number)
     for form in other_forms(connection, made.term):
-        if not (undecided and current_of(connection, form)):
-            repeat(connection, made, form)
+        repeat(connection, made, form)
 
 
 def require_term(connection: sqlite3.Connection, term: int) -> None:

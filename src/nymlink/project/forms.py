@@ -73,7 +73,8 @@ def _join(connection: sqlite3.Connection, group: list[sqlite3.Row]) -> None:
         given = current[first]
         if all(who in given and _said(given[who]) == _said(made) for who, made in own.items()):
             connection.execute("UPDATE term SET form_of = ? WHERE id = ?", (first, term))
-            for who, made in given.items():
+            # The last decision counts: keep their order.
+            for who, made in sorted(given.items(), key=lambda each: each[1].id):
                 if who not in own:
                     repeat(connection, made, term)
 
@@ -108,10 +109,13 @@ def split_different(connection: sqlite3.Connection, terms: Iterable[int]) -> Non
     """Split the forms of terms that were decided differently, in the transaction of the caller."""
     for term in terms:
         mine = list(map(_said, current_of(connection, term).values()))
+        [(listed,)] = connection.execute("SELECT coalesce(form_of, id) FROM term WHERE id = ?", (term,))
         for form in other_forms(connection, term):
             theirs = list(map(_said, current_of(connection, form).values()))
             if theirs and any(each not in mine for each in theirs):
-                connection.execute("UPDATE term SET form_of = id WHERE id = ?", (form,))
+                # Of a form that is not listed, the others stay together.
+                alone = form if term == listed else term
+                connection.execute("UPDATE term SET form_of = id WHERE id = ?", (alone,))
 
 
 def list_forms(project: Project) -> list[dict[str, Any]]:

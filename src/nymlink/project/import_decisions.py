@@ -13,7 +13,16 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.core.prefixes import Prefixes
 from nymlink.core.problems import Problems
-from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision, decide_forms
+from nymlink.project.decisions import (
+    append,
+    check_decision,
+    checked_reviewer,
+    current_decision,
+    current_of,
+    decision,
+    other_forms,
+    repeat,
+)
 from nymlink.project.forms import split_different
 from nymlink.project.own_concepts import concepts_in
 from nymlink.project.project import Project
@@ -220,8 +229,13 @@ def apply_decisions(
             made.append((number, term))
             counts["new"] += 1
     split_different(connection, dict.fromkeys(term for _, term in made))
-    for number, _ in made:
-        decide_forms(connection, number, undecided=True)
+    undecided = {
+        term: [form for form in other_forms(connection, term) if not current_of(connection, form)]
+        for term in dict.fromkeys(term for _, term in made)
+    }
+    for number, term in made:
+        for form in undecided[term]:
+            repeat(connection, decision(connection, number), form)
     return {**counts, "unknown_concepts": list(unknown)}
 
 

@@ -81,12 +81,18 @@ def store_proposals(
                 relation=target.relation,
                 confidence=confidence,
             )
+    settled = {term for (term,) in connection.execute("SELECT term FROM settled")}
+    numbers: dict[str, list[int]] = {}
+    for number, text in connection.execute("SELECT id, text FROM term"):
+        if text in of_terms and number not in settled:
+            numbers.setdefault(text, []).append(number)
     for text, candidates in of_terms.items():
         ranked = sorted(candidates.values(), key=lambda candidate: -(candidate.confidence or 0.0))
         link = Link(Mention(text), text, tuple(ranked), confidence=ranked[0].confidence)
-        connection.execute(
-            "UPDATE term SET link = ?, state = 'waiting' WHERE text = ? AND id NOT IN (SELECT term FROM settled)",
-            (json.dumps(link_values(link), ensure_ascii=False), text),
+        stored = json.dumps(link_values(link), ensure_ascii=False)
+        connection.executemany(
+            "UPDATE term SET link = ?, state = 'waiting' WHERE id = ?",
+            [(stored, number) for number in numbers.get(text, ())],
         )
 
 

@@ -56,10 +56,13 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
         connection.execute("DELETE FROM release_change")
         rows = connection.execute(
             "SELECT decision.* FROM current JOIN decision ON decision.id = current.decision "
-            "WHERE decision.targets != '[]' ORDER BY decision.id"
+            "WHERE decision.verdict != 'open' ORDER BY decision.term, decision.id"
         ).fetchall()
-        for row in rows:
-            _apply(connection, Decision.of(row), vocabulary, own)
+        changed = None
+        for decided in map(Decision.of, rows):
+            # The last decision on a term counts, and must stay the last.
+            if _apply(connection, decided, vocabulary, own, again=changed == decided.term):
+                changed = decided.term
         # Keep the links: new candidates are compared with the earlier ones.
         connection.execute("UPDATE term SET state = 'waiting'")
         _drop_proposals(connection, vocabulary)
@@ -122,14 +125,20 @@ def note_better(connection: sqlite3.Connection, term: int, before: Link | None, 
     _note(connection, term, _Change("better", target, (found,)))
 
 
-def _apply(connection: sqlite3.Connection, decided: Decision, vocabulary: Vocabulary, own: frozenset[str]) -> None:
-    """Apply a decision: note the changes, and append the new decision if it differs."""
+def _apply(
+    connection: sqlite3.Connection, decided: Decision, vocabulary: Vocabulary, own: frozenset[str], *, again: bool
+) -> bool:
+    """Apply a decision: note the changes, and append the new decision if it differs, or must be made ``again``.
+
+    Returns:
+        Whether it was appended.
+    """
     changes = [None if target.concept_id in own else _change(target, vocabulary) for target in decided.targets]
     for change in changes:
         if change is not None:
             _note(connection, decided.term, change)
     targets, verdict = _targets_now(decided, changes)
-    if (targets, verdict) != (decided.targets, decided.verdict):
+    if again or (targets, verdict) != (decided.targets, decided.verdict):
         append(
             connection,
             reviewer=decided.reviewer,
@@ -140,6 +149,8 @@ def _apply(connection: sqlite3.Connection, decided: Decision, vocabulary: Vocabu
             origin="release",
             details={"was": decided.id},
         )
+        return True
+    return False
 
 
 def _targets_now(decided: Decision, changes: Sequence[_Change | None]) -> tuple[tuple[Target, ...], Verdict]:

@@ -59,6 +59,9 @@ class GivenTarget(Fields):
         "", description="The part of the term with this meaning, if it was split.", max_length=10_000
     )
     denied: bool = Field(False, description="Whether the term says that this finding is absent.")
+    details: dict[Short, Annotated[str, Field(max_length=10_000)]] = Field(
+        {}, description="Further cells of an imported decision, by column.", max_length=100
+    )
 
 
 class NewDecision(Fields):
@@ -335,5 +338,5 @@ def _targets(opened: ServedProject, served: ServedIndex, given: Sequence[GivenTa
         if name is None:
             raise ProblemError(422, "unknown_concept", "no concept has this id", "look for it with /search")
         part = each.part.encode("utf-8", "replace").decode()
-        targets.append(Target(each.concept_id, name, each.relation, part, each.denied))
+        targets.append(Target(each.concept_id, name, each.relation, part, each.denied, each.details))
     return targets

@@ -40,8 +40,8 @@ export class News extends EventTarget {
       this.details.forget(id);
       const found = await this.details.get(id).catch(() => null);
       if (!found || found.state === "waiting") break;
-      const { state, confidence, margin, nil, candidates } = found;
-      this.queue.update(id, { state, confidence, margin, nil, candidates });
+      const { state, confidence, margin, nil, candidates, parts, suggested } = found;
+      this.queue.update(id, { state, confidence, margin, nil, candidates, parts, suggested });
     }
     this.#refreshing = false;
   }

@@ -72,7 +72,8 @@ export class Outbox extends EventTarget {
       this.#tell("saved", { item, answer });
     } catch (error) {
       if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
-      if (error instanceof Unreachable || !FINAL.has(error.status)) {
+      // An undo may have been done though its answer was lost, and a second one would undo more.
+      if (item.decision && (error instanceof Unreachable || !FINAL.has(error.status))) {
         this.#tell("waiting", { item, error });
         await new Promise((resolve) => {
           this.#wake = resolve;

@@ -1,7 +1,7 @@
 // Shows how a file is read, and changes that before the file is added.
 
 import { button, choice, element, labelled } from "../elements.js";
-import { previewFile } from "./routes.js";
+import { COLUMNS, previewFile } from "./routes.js";
 import { t } from "../words.js";
 
 const ENCODINGS = [
@@ -21,7 +21,7 @@ const PROBLEMS_SHOWN = 5;
 const TOO_LARGE = 413;
 
 // The roles of columns; only the first needs a column.
-const ROLES = ["column", "code", "frequency", "language", "type"];
+const ROLES = ["column", ...COLUMNS];
 
 export class Preview {
   // place: element to fill; add(file, how): adds the file or throws an error.

@@ -83,12 +83,16 @@ async function start() {
   list.addEventListener("select", ({ detail: term }) => {
     const mine = term.decisions[me];
     targets.reset(mine?.targets.length === 1 ? mine.targets[0].relation : "exact");
-    if (!mine || mine.verdict === "open") targets.propose(term);
+    propose(term);
     finder.clear();
     rememberView();
     show(term);
   });
-  queue.addEventListener("term", ({ detail: id }) => id === list.current && show(list.term));
+  queue.addEventListener("term", ({ detail: id }) => {
+    if (id !== list.current) return;
+    propose(list.term);
+    show(list.term);
+  });
   for (const kind of ["rows", "more"]) {
     queue.addEventListener(kind, () => {
       byId("queue-title").textContent = t("terms_counted", { n: queue.total });
@@ -107,6 +111,12 @@ async function start() {
   forget(`nymlink.notice.${routes.name}`);
   news.watch();
 
+  // Suggest a target for each part of an undecided term, unless the reviewer has chosen some.
+  function propose(term) {
+    const mine = term.decisions[me];
+    if ((!mine || mine.verdict === "open") && !targets.all.length) targets.propose(term);
+  }
+
   // asked: whether the reviewer changed the filters; then the term stays selected, unless the reviewer moves on.
   async function load(asked = true) {
     rememberView();
@@ -115,8 +125,10 @@ async function start() {
     try {
       await queue.load(wanted());
       if (list.term && asked && list.current === before) list.select(list.place);
-      else if (list.term) show(list.term);
-      else if (queue.rows.length) list.select(0);
+      else if (list.term) {
+        propose(list.term);
+        show(list.term);
+      } else if (queue.rows.length) list.select(0);
       else show(null);
     } catch (error) {
       say(error.message);

@@ -5,14 +5,18 @@ import { storedReviewer } from "./reviewer.js";
 
 const fileHeaders = (file) => ({ "X-File-Name": encodeURIComponent(file.name ?? "") });
 
-export function query(values) {
-  const given = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+// Columns of a table that may be given as none.
+export const COLUMNS = ["code", "frequency", "language", "type"];
+
+// kept: fields whose empty value says something.
+export function query(values, kept = []) {
+  const given = Object.entries(values).filter(([name, value]) => (value !== "" || kept.includes(name)) && value !== null && value !== undefined);
   return new URLSearchParams(given).toString();
 }
 
 export const listProjects = async () => (await ask("/projects")).projects;
 export const createProject = (values) => ask("/projects", values);
-export const previewFile = (file, { composites, ...how }) => sendBytes(`/projects/preview?${query(how)}`, file, fileHeaders(file));
+export const previewFile = (file, { composites, ...how }) => sendBytes(`/projects/preview?${query(how, COLUMNS)}`, file, fileHeaders(file));
 
 export class ProjectRoutes {
   constructor(name) {
@@ -44,7 +48,7 @@ export class ProjectRoutes {
   assign = (values) => ask(`${this.path}/assign`, values);
   cancel = () => ask(`${this.path}/cancel`, {});
   goOn = () => ask(`${this.path}/continue`, {});
-  addFile = (file, how) => sendBytes(`${this.path}/files?${query(how)}`, file, fileHeaders(file));
+  addFile = (file, how) => sendBytes(`${this.path}/files?${query(how, COLUMNS)}`, file, fileHeaders(file));
   importFile = (file, how) => sendBytes(`${this.path}/import?${query(how)}`, file, fileHeaders(file));
   requestsAddress = (template) => `${this.path}/concept-requests?${query({ template })}`;
   exportAddress = (how) => `${this.path}/export?${query(how)}`;
