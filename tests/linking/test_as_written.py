@@ -9,6 +9,7 @@ from nymlink.linking.linker import Linker
 from nymlink.vocabulary.concepts import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.index.small import vocabulary as small
 from tests.linking.toy import CALIBRATION
 
 NAMES = {
@@ -43,6 +44,40 @@ def vocabulary() -> Vocabulary:
 
 
 LINKER = Linker(Index.build(vocabulary(), encoder=None).with_calibration(CALIBRATION.to_dict()), top_k=3)
+
+
+@pytest.mark.parametrize("mention", ["fever (-)", "(-) fever", "fever [ - ]", "no fever"])
+def test_a_denied_finding_is_a_denied_part(mention: str) -> None:
+    index = Index.build(small({"F:1": ["fever"], "F:2": ["NAD(+)"]}), encoder=None)
+    always = Linker(index, composites="always")
+    [part] = always.link(mention).parts
+    assert part.context is not None
+    assert part.context.negated is not None
+    for other in ("fever (+)", "NAD(+)", "fever"):
+        assert not always.link(other).parts
+
+
+def test_an_id_contradicts_its_concept_in_nothing() -> None:
+    index = Index.build(small({"HP:5978": ["type ii diabetes"], "HGNC:1097": ["BRAF"]}), encoder=None)
+    linker = Linker(index.with_calibration(CALIBRATION.to_dict()))
+    for mention in ("HP:5978", "HGNC:1097"):
+        link = linker.link(mention)
+        assert link.best is not None
+        assert link.best.concept_id == mention
+        assert link.best.contradiction is None
+        assert link.confidence == linker.link(link.best.concept_name).confidence
+
+
+def test_what_was_ruled_out_is_denied() -> None:
+    for mention in ("ruled out deafness", "r/o deafness"):
+        link = LINKER.link(mention)
+        assert not link.left_out
+        assert link.best is not None
+        assert link.best.contradiction is not None
+
+
+def test_thousands_of_digits_are_a_mention() -> None:
+    assert LINKER.link("edema " + "7" * 5000).query.startswith("edema")
 
 
 @pytest.mark.parametrize(

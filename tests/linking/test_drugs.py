@@ -33,6 +33,15 @@ def linker() -> Linker:
     return Linker(Index.build(vocabulary(NAMES), encoder=None))
 
 
+def test_an_abbreviation_behind_no_drug_is_no_form() -> None:
+    names = {"D:1": ["severe"], "D:2": ["bilateral"], "D:3": ["metformin"], "D:4": ["pen"]}
+    own = Linker(Index.build(vocabulary(names), encoder=None))
+    for text in ("severe MR", "bilateral DR"):
+        assert (own.link(text).drug, own.link(text).left_out) == (None, ())
+    assert own.link("metformin ER").left_out == ("ER",)
+    assert own.link("severe tablets").left_out == ("tablets",)
+
+
 @pytest.mark.parametrize(
     ("text", "concept", "said"),
     [

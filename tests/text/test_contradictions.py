@@ -266,6 +266,9 @@ def test_only_a_name_that_says_the_query_takes_it_back(query: str, name: str, ot
 @pytest.mark.parametrize(
     ("query", "name"),
     [
+        ("other chest pain not elsewhere classified", "chest pain"),
+        ("chest pain not otherwise specified", "chest pain"),
+        ("type 2 diabetes mellitus without complications", "type 2 diabetes mellitus"),
         ("absent radius", "aplasia of the radius"),
         ("no hearing", "hearing loss"),
         ("thyroxine free", "thyroxine"),

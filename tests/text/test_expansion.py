@@ -94,6 +94,11 @@ def test_short_forms_in_long_forms_are_replaced_once() -> None:
     assert expand("CALD or CALD", known) == "cerebral adrenoleukodystrophy or cerebral adrenoleukodystrophy"
 
 
+def test_a_long_chain_of_definitions_comes_to_an_end() -> None:
+    chain = {f"A{number}": f"word A{number + 1}" for number in range(5000)}
+    assert expand("A0", definitions(**chain)).startswith("word word word")
+
+
 def test_definitions_in_a_circle_come_to_an_end() -> None:
     assert expand("AB", definitions(AB="CD x", CD="AB y")) == "AB y x"
     assert expand("AB", definitions(AB="AB syndrome")) == "AB syndrome"

@@ -31,6 +31,8 @@ _AND: Final = "and|or|but|und|et|ou|oder|aber|pero|mais"
 _SHORT_AND: Final = {"es": "y|e|o|u", "it": "e|o", "pt": "e"}
 """Conjunctions of one letter, in small letters, by language: "hepatitis E" is English."""
 _SIGN: Final = r"[(\[]\s?[-+–−xX ]\s?[)\]]"
+_SIGNED: Final = re.compile(rf"^\s*{_SIGN}\s|\s{_SIGN}\s*$")
+"""Sign beside a finding: "fever (-)"; but not "NAD(+)"."""
 _BEFORE: Final = re.compile(
     r"(?:(?:no|not|without|denie[sd]|denying|never|(?:neg|negative|pos|positive) for|neg|ha[sd]|have|with|reports"
     rf"|shows|is|was|any|(?:signs?|evidence|history|absence|complaints?) of)\b[\s:]*|{_SIGN}\s*)+",
@@ -64,7 +66,10 @@ def split_mention(mention: Mention, entries: Entries, language: str | None = Non
         language: code of the language, if the mention states none; ``None`` if unknown.
     """
     text = mention.text
-    if mention.parts or mention.prepared or len(text) > _LONGEST or entries.find(normalise(text)) is not None:
+    if mention.parts or mention.prepared or len(text) > _LONGEST:
+        return mention
+    # The normal form has no signs: "fever (-)".
+    if entries.find(normalise(text)) is not None and not _SIGNED.search(text):
         return mention
     drugs = read_drugs(text)
     if any(drug.is_dosed for drug in drugs):

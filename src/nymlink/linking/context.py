@@ -84,7 +84,7 @@ class _Cues:
             rf"[ \xa0]{{0,4}}(?:[:={CELL_END}(]|[-–—](?=\s)|(?<=[ \xa0]))[ \xa0]{{0,4}}"
             rf"(?:(?P<no>{no})|(?P<yes>{yes}))"
             rf"(?=\s?(?:$|[,;.)(/{CELL_END}{LINE_END}]))"
-            rf"|\s?[(\[](?:(?P<minus>[-–−])|\+)[)\]](?=\s?(?:$|[,;.{LINE_END}]))",
+            rf"|\s?[(\[]\s?(?:(?P<minus>[-–−])|\+)\s?[)\]](?=\s?(?:$|[,;.{LINE_END}]))",
             re.IGNORECASE,
         )
         self.joining = re.compile(rf"\b(?:{conjunctions[0]})\b")

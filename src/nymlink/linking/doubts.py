@@ -125,7 +125,7 @@ class Doubts(NamedTuple):
 def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str | None:
     """Say for people to read how a mention contradicts a candidate; ``None`` if it does not."""
     name = normalise(candidate.matched.text)
-    if name == query.prepared:
+    if name == query.prepared or query.concept is not None:
         return None
     # If the language of the query is unknown, it is assumed to be that of the name that matched.
     language = recognise_language(query.prepared, query.language or candidate.matched.lang)
@@ -153,6 +153,9 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
         mention: the mention. If it is prepared already, its original capitals are unknown.
         first: the first candidate.
     """
+    if query.concept is not None:
+        # The mention is the id of the concept.
+        return Doubts()
     contradiction = contradicts(index, query, first)
     factor = CONTRADICTED if contradiction is not None else 1.0
     exact = first.parts.get(EXACT_MATCH) == 1

@@ -41,6 +41,9 @@ _SHORTEST_BESIDE: Final = 4
 """Letters of the shortest misspelt word whose mention is a name without the slip: if it is the whole mention, and
 if there are other words."""
 
+_ABBREVIATED: Final = 4
+"""Letters of the longest form of a drug that may be an abbreviation of something else ("MR")."""
+
 _MOST_SLIPS: Final = 2
 """Largest number of misspelt words of a mention that is a name without its slips."""
 
@@ -317,7 +320,7 @@ def queries(
             return query
         if not acronym and (name := name_among(_rewritten(rules, corrected, text))) is not None:
             return query._replace(text=name)
-        for reading in (*drug_readings(surface), *rules.readings(surface)):
+        for reading in (*_drug_readings(surface), *rules.readings(surface)):
             if (name := _name_of_reading(reading, entries)) is not None:
                 return query._replace(
                     text=name, prepared=name, surface=reading.text, left_out=reading.left_out, head=reading.head
@@ -330,6 +333,17 @@ def queries(
         tuple(query_for(surface, mention) for surface in surfaces)
         for mention, surfaces in zip(document.mentions, expanded, strict=True)
     )
+
+
+def _drug_readings(surface: str) -> Iterable[Reading]:
+    """Read a drug with a dose, a form that is no abbreviation, or the name of a product: not "severe MR"."""
+    for drug in read_drugs(surface)[:1]:
+        if (
+            drug.is_dosed
+            or len(drug.form or "") > _ABBREVIATED
+            or any(map(rules_of("en").is_product, normalise(drug.name).split(" ")))
+        ):
+            yield from drug_readings(surface)
 
 
 def _guessed(

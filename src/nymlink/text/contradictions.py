@@ -55,6 +55,9 @@ _LANGUAGES: Final = 32
 _AMOUNT: Final = "amount"
 """Group of the words for amounts."""
 
+_BESIDE: Final = frozenset({"without", "sans", "sin", "ohne", "senza", "sem", "zonder"})
+"""Denials of something beside a finding."""
+
 WITHOUT: Final = "+"
 """Side of a word without a prefix."""
 
@@ -349,6 +352,9 @@ class _Comparison:
             # What is denied has two names, which cannot be compared.
             return None
         for target, word in denied_by_query.items():
+            if word in _BESIDE and named and target not in named and set(named) <= set(asked):
+                # "Type 2 diabetes without complications" is a kind of type 2 diabetes.
+                continue
             if not (is_absence and word in absence) and not any(_same_stem(target, o) for o in denied_by_name):
                 return Contradiction("negation", word, "")
         if not self._asked["absence"].isdisjoint(only_asked):

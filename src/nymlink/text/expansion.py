@@ -159,7 +159,13 @@ def expand_text(text: str, definitions: Iterable[Definition]) -> Rewritten:
     return rewrite(text, replacements)
 
 
-def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done: set[str] | None = None) -> str:
+_DEEPEST: Final = 20
+"""Largest number of short forms within each other's long forms that are replaced."""
+
+
+def _expand(
+    text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done: set[str] | None = None, depth: int = 0
+) -> str:
     """Replace short forms, including those in long forms.
 
     Args:
@@ -167,7 +173,10 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
         long_forms: short form → long form.
         tokens_only: see :func:`expand`.
         done: short forms that were already replaced on the way to this long form; ``None`` for the mention itself.
+        depth: number of long forms that this text is in.
     """
+    if depth > _DEEPEST:
+        return text
     pieces, end = [], 0
     for start, stop in _occurrences(text, long_forms, tokens_only=tokens_only):
         short = text[start:stop]
@@ -175,7 +184,8 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
         if short in inner:
             continue
         inner.add(short)
-        pieces += [text[end:start], _expand(long_forms[short], long_forms, tokens_only=tokens_only, done=inner)]
+        long = _expand(long_forms[short], long_forms, tokens_only=tokens_only, done=inner, depth=depth + 1)
+        pieces += [text[end:start], long]
         end = stop
     return "".join(pieces) + text[end:]
 

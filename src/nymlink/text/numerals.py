@@ -66,6 +66,10 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
     return +left
 
 
+_LONG: Final = 100
+"""Digits of numbers that are compared as they are written."""
+
+
 @remember(1 << 15)
 def numerals_of_word(word: str, language: str | None) -> frozenset[str]:
     """Find the numerals and single letters of a word, in the standard form of :func:`numerals`."""
@@ -85,7 +89,8 @@ def _values(word: str, table: _Words) -> set[str]:
     values = set()
     for run in _RUNS.findall(word):
         if run.isdecimal():
-            values.add(str(int(run)))
+            # Python refuses to read numbers of thousands of digits.
+            values.add(str(int(run)) if len(run) < _LONG else run)
         elif run in letters:
             values.add(letters[run])
         elif len(run) == 1:

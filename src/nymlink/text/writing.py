@@ -50,6 +50,12 @@ MARKER_SIGN: Final = re.compile(
     r"|(?<=CD\d)(?P<one>low|lo|dim|hi|high|bright)\b|(?<=CD\d\d)(?P<two>low|lo|dim|hi|high|bright)\b"
 )
 """A sign or an amount after a marker, before another word: "HER2- breast cancer", "CD14+ CD16- monocyte"."""
+_BROKEN: Final = re.compile(
+    r",?\s*[\n\r]|,?\s+(?:positive|negative|linked|associated|infected|related|induced|like|type|cells?|\d)",
+    re.IGNORECASE,
+)
+_OF_CELLS: Final = re.compile(r"CD\d+$")
+"""What follows a hyphen at the end of a line ("HIV- infected"); but "CD25- cells" has a sign."""
 _RECEPTORS: Final = {
     "ER": "estrogen receptor",
     "PR": "progesterone receptor",
@@ -79,10 +85,13 @@ def spell_signs(text: str) -> str:
 
 
 def sign_word(match: re.Match[str]) -> str | None:
-    """Return the word for a match of :data:`MARKER_SIGN`; ``None`` for the charge of an ion."""
+    """Return the word for a match of :data:`MARKER_SIGN`; ``None`` for a hyphen or the charge of an ion."""
     amount = match["one"] or match["two"]
     if amount is not None:
         return {"lo": "low", "hi": "high"}.get(amount, amount)
+    minus = match["sign"] not in (None, "+")
+    if minus and _BROKEN.match(match.string, match.end()) and not _OF_CELLS.search(match.string, 0, match.start()):
+        return None
     if match["next"] or _ION.search(match.string, max(0, match.start() - 6), match.start()):
         return None
     return "positive" if "+" in (match["inner"], match["sign"]) else "negative"
