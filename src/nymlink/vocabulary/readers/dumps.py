@@ -18,6 +18,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final
 
@@ -188,6 +189,17 @@ def _taxonomy(folder: Path, source: Path, options: ReadOptions, problems: Proble
     )
 
 
+def _with_further_columns(layout: RowFormat, file: Path) -> RowFormat:
+    """Add the columns that follow the known ones, as in NCBI's new_taxdump, to the layout of a file."""
+    with open_bytes(file) as opened:
+        count = opened.readline(_LONGEST_LINE).count(b"|")
+    further = (f"further {number}" for number in range(len(layout.columns), count))
+    return replace(layout, columns=(*layout.columns, *further))
+
+
+_LONGEST_LINE: Final = 1 << 16
+
+
 def _rows(folder: Path, source: Path, name: str, problems: Problems) -> pa.Table:
     """Read a file of the taxonomy; no rows where it is missing."""
     layout = _DMP[name]
@@ -196,6 +208,8 @@ def _rows(folder: Path, source: Path, name: str, problems: Problems) -> pa.Table
     if file is None:
         return empty
     named = problems.named(source / file.name)
+    if name == _NODES:
+        layout = _with_further_columns(layout, file)
     with open_bytes(file) as opened:
         blocks = read_columns(read_blocks(opened, file, named), layout, named)
         tables = [empty, *(block.select(list(layout.wanted)) for block in blocks)]

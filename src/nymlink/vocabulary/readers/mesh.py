@@ -31,7 +31,14 @@ PREFIX: Final = "MESH:"
 _RECORDS: Final = {"DescriptorRecordSet": "DescriptorRecord", "SupplementalRecordSet": "SupplementalRecord"}
 _UIS: Final = {"DescriptorRecord": "DescriptorUI", "SupplementalRecord": "SupplementalRecordUI"}
 _NAMES: Final = {"DescriptorRecord": "DescriptorName", "SupplementalRecord": "SupplementalRecordName"}
-_CLASSES: Final = {"1": "chemical", "2": "protocol", "3": "disease", "4": "organism"}
+_CLASSES: Final = {
+    "1": "chemical",
+    "2": "protocol",
+    "3": "disease",
+    "4": "organism",
+    "5": "population",
+    "6": "anatomy",
+}
 _LEXICAL: Final = {"ABB": "abbreviation", "ACR": "abbreviation", "TRD": "tradename"}
 # RelationName → kinds of the terms of Concept2 for Concept1, and of Concept1 for Concept2.
 _RELATIONS: Final = {"NRW": ("narrow", "broad"), "BRD": ("broad", "narrow"), "REL": ("related", "related")}

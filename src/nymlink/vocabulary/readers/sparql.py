@@ -135,7 +135,7 @@ def _concept_variable(row: Row) -> str:
 
 def _role(variable: str, concept: str) -> str:
     name = re.sub(r"_", "", variable.lower())
-    return name.removeprefix(concept.lower()) or name
+    return name.removeprefix(concept.lower().replace("_", "")) or name
 
 
 def _texts(row: Row, roles: Mapping[str, str], wanted: Sequence[str]) -> Iterator[str]:

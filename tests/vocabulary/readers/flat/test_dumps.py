@@ -71,6 +71,17 @@ def _read(path: Path, name: str, problems: Problems | None = None) -> Tables:
     return reader.read(path, options=ReadOptions(), problems=problems if problems is not None else Problems())
 
 
+def test_nodes_with_further_columns(tmp_path: Path) -> None:
+    folder = _folder(tmp_path)
+    expected = _read(folder, "ncbi-taxonomy")
+    nodes = (f"{taxon}~{parent}~{rank}~~0~1~1~1~0~1~0~0~~~0~0~1~0" for taxon, parent, rank in NODES)
+    (folder / "nodes.dmp").write_text(_dmp(*nodes), encoding="utf-8")
+    problems = Problems()
+    found = _read(folder, "ncbi-taxonomy", problems)
+    assert problems.count == 0
+    assert found.concepts.equals(expected.concepts)
+
+
 @pytest.mark.parametrize("make", [_folder, _tar, _zip])
 def test_ncbi_taxonomy(tmp_path: Path, make: object) -> None:
     assert callable(make)

@@ -80,6 +80,11 @@ def test_all_forms(tmp_path: Path, text: str) -> None:
     ]
 
 
+def test_the_variable_of_concepts_may_have_an_underscore(tmp_path: Path) -> None:
+    text = f'?drug_class\t?drug_classLabel\n<{WIKI}Q1>\t"statin"@en\n'
+    assert read(tmp_path, text).names["text"].to_pylist() == ["statin"]
+
+
 def test_a_row_for_each_label_with_its_language(tmp_path: Path) -> None:
     tables = read(
         tmp_path,

@@ -107,6 +107,23 @@ def test_reads_chemicals(tmp_path: Path, form: str) -> None:
     assert tables.names["text"].to_pylist() == ["Ricin", "RCA 60"]
 
 
+@pytest.mark.parametrize("form", [",", "\t", "xml"])
+def test_reads_chemicals_of_2026(tmp_path: Path, form: str) -> None:
+    headers = (
+        "ChemicalName ChemicalID CasRN PubChemCID PubChemSID DTXSID InChIKey Definition ParentIDs TreeNumbers "
+        "ParentTreeNumbers MESHSynonyms CTDCuratedSynonyms".split()
+    )
+    cells = ["Ricin", "MESH:D012276", "9009-86-3", "CID:2836600", "SID:252090125", "", "", "", "", "D12.776"]
+    rows = [[*cells, "D12", "RCA 60|ricinus toxin", "RCA 60|ricine"]]
+    path = tmp_path / "file"
+    path = write_xml(path, headers, rows) if form == "xml" else write(path, headers, rows, form)
+    assert find_format(VOCABULARY_FORMATS, path).name == "ctd"
+    tables = read(path)
+    [ricin] = tables.concepts.to_pylist()
+    assert ricin["xrefs"] == ["CAS:9009-86-3", "PUBCHEM.COMPOUND:2836600", "PUBCHEM.SUBSTANCE:252090125"]
+    assert tables.names["text"].to_pylist() == ["Ricin", "RCA 60", "ricinus toxin", "ricine"]
+
+
 def test_associations_are_no_vocabulary(tmp_path: Path) -> None:
     headers = ["ChemicalName", "ChemicalID", "DiseaseName", "DiseaseID"]
     path = write(tmp_path / "file", headers, [["Ricin", "MESH:D1", "Pain", "MESH:D2"]], ",")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -116,6 +117,7 @@ _CTD_XREFS: Final = {
     "DTXSID": "DTXSID:",
     "InChIKey": "INCHIKEY:",
 }
+_CTD_SYNONYMS: Final = ("Synonyms", "MESHSynonyms", "CTDCuratedSynonyms")
 _XML_ROW: Final = re.compile(r"<Row>\s*<(Disease|Chemical)Name>")
 _ROOTS: Final = ("Results",)
 
@@ -135,7 +137,9 @@ class _Concepts:
         self._alternates += [(alternate, id_) for alternate in alternates if _OWN.fullmatch(alternate)]
         xrefs = [alternate for alternate in alternates if not _OWN.fullmatch(alternate)]
         for header, prefix in _CTD_XREFS.items():
-            xrefs += [value if ":" in value else prefix + value for value in row.split(header)]
+            # PubChem's ids are written as "CID:2836600" since 2026.
+            values = (value.removeprefix("CID:").removeprefix("SID:") for value in row.split(header))
+            xrefs += [value if ":" in value else prefix + value for value in values]
         trees = [tree[0] for tree in row.split("TreeNumbers")]
         self.builder.concept(
             id_,
@@ -147,7 +151,7 @@ class _Concepts:
         lang = self._languages.default
         if self._languages.wants(lang):
             self.builder.name(id_, row.get(f"{kind}Name"), lang=lang, kind="preferred")
-            for synonym in row.split("Synonyms"):
+            for synonym in dict.fromkeys(chain.from_iterable(map(row.split, _CTD_SYNONYMS))):
                 self.builder.name(id_, synonym, lang=lang)
 
     def finish(self) -> Tables:
@@ -174,7 +178,7 @@ def _fields(line: str) -> tuple[str, list[str], str] | None:
 def _kind(headers: list[str]) -> str | None:
     """Distinguish diseases and chemicals by headers; ``None`` for associations, which have no synonyms."""
     kinds = [kind for kind in _KINDS if {f"{kind}Name", f"{kind}ID"} <= set(headers)]
-    return kinds[0] if len(kinds) == 1 and "Synonyms" in headers else None
+    return kinds[0] if len(kinds) == 1 and not set(headers).isdisjoint(_CTD_SYNONYMS) else None
 
 
 def _recognises_ctd(path: Path, head: str) -> bool:  # noqa: ARG001
