@@ -13,7 +13,7 @@ import pytest
 
 from nymlink.core.errors import InputError, UnknownFormatError, UnknownNameError
 from nymlink.corpus.documents import Document, Mention
-from nymlink.linking.link import Candidate, Link
+from nymlink.linking.link import Candidate, Context, Link
 from nymlink.linking.links import Links
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.link_files import format_of, open_target, open_writer
@@ -251,6 +251,25 @@ def test_links_write_themselves(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="pubtator needs documents as input"):
         links.write(tmp_path / "links.tsv", format="pubtator")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["links", "links.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["pubtator", "conll", "bioc-json", "bioc-xml"])
+def test_denied_parts_are_no_concepts_of_a_document(name: str) -> None:
+    denied = replace(COMPOSITE.parts[1], context=Context(negated="no"))
+    text = "breast and ovarian cancer"
+    mention = Mention(text, 0, len(text))
+    link = replace(COMPOSITE, mention=mention, parts=(COMPOSITE.parts[0], denied), document_id="1")
+    out = io.StringIO()
+    Links([link]).write(out, format=name, documents=[Document("1", text, (mention,))])
+    assert "X:3" in out.getvalue()
+    assert "X:4" not in out.getvalue()
+
+
+@pytest.mark.parametrize("name", ["pubtator", "conll", "bioc-json", "bioc-xml"])
+def test_other_documents_than_those_linked_are_refused(name: str) -> None:
+    link = replace(PLAIN, mention=Mention("heart attack", 30, 42), document_id="7")
+    with pytest.raises(InputError, match="give the documents that were linked"):
+        Links([link]).write(io.StringIO(), format=name, documents=[Document("7", "MI", (Mention("MI", 0, 2),))])
 
 
 def test_rows_have_places() -> None:

@@ -115,6 +115,14 @@ def test_sssom_has_what_its_schema_requires() -> None:
     assert "confidence" not in uncalibrated
 
 
+def test_quotation_marks_of_sssom_are_those_of_its_standard() -> None:
+    terms = ['"flu-like" symptoms', '"half']
+    links = Links([replace(NARROW, mention=Mention(term), query=term) for term in terms])
+    body = [line for line in text_of("sssom", links).splitlines() if not line.startswith("#")]
+    rows = list(csv.DictReader(body, delimiter="\t", strict=True))
+    assert [row["subject_label"] for row in rows] == terms
+
+
 HEADER = (
     "sourceCode,sourceName,sourceFrequency,sourceAutoAssignedConceptIds,matchScore,mappingStatus,equivalence,"
     "statusSetBy,statusSetOn,conceptId,conceptName,domainId,mappingType,comment,createdBy,createdOn,assignedReviewer"

@@ -155,8 +155,15 @@ def _listed(document: Document, links: list[Link]) -> tuple[Document, list[Link]
 
 
 def _annotation(document: Document, link: Link) -> Annotation:
-    concepts = () if link.nil else tuple(part.candidates[0] for part in link.singles if part.candidates)
+    # A composite mention means its parts without those that it denies.
+    parts = [part for part in link.singles if part.candidates and not (link.parts and part.is_denied)]
+    concepts = () if link.nil else tuple(part.candidates[0] for part in parts)
     pieces = link.mention.pieces
+    if pieces[-1][1] > len(document.text):
+        raise InputError(
+            f"document {document.id!r}: a mention ends at {pieces[-1][1]:,}, and the text at "
+            f"{len(document.text):,}: give the documents that were linked"
+        )
     text = _HALF.sub("\ufffd", document.text[pieces[0][0] : pieces[-1][1]])
     return Annotation(link, pieces, text, link.mention.type.strip() or UNTYPED, concepts)
 

@@ -245,7 +245,8 @@ class SssomWriter(TermWriter):
         rows = [row for term in terms for row in self._rows(term)]
         # Columns without a value are left out.
         columns = [column for column in _COLUMNS if any(row.get(column) for row in rows) or column == "object_id"]
-        lines = ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
+        lines = ["\t".join(columns)]
+        lines += ["\t".join(_quoted(row.get(column, "")) for column in columns) for row in rows]
         body = "\n".join(lines) + "\n"
         for line in self._metadata(body):
             self._out.write(f"#{line}\n")
@@ -388,6 +389,11 @@ def _review(review: Review | None) -> dict[str, str]:
 
 def _cell(text: str) -> str:
     return " ".join(text.split())
+
+
+def _quoted(cell: str) -> str:
+    """Quote a cell with quotation marks, as SSSOM demands."""
+    return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell
 
 
 def _uuid(text: str) -> UUID:
