@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ import pytest
 from nymlink.core.errors import InputError, NymlinkError, UnknownNameError
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.average import average
+from nymlink.encode.onnx_export import export
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.encode import tiny
 
 
@@ -42,6 +47,19 @@ def test_rows_are_in_the_order_of_the_names_and_of_length_one(encoder: Encoder) 
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     for row, name in enumerate(tiny.NAMES):
         assert np.allclose(vectors[row], encoder.encode([name])[0], atol=1e-5)
+
+
+def test_a_sum_of_encoders_is_not_exported_averaged_or_trained(tmp_path: Path) -> None:
+    (tmp_path / "sum" / "beside").mkdir(parents=True)
+    attempts: dict[str, Callable[[Path], object]] = {
+        "exported": lambda folder: export(folder, tmp_path / "out"),
+        "averaged": lambda folder: average([str(folder), str(folder)]),
+        "trained": lambda folder: DualEncoder.from_encoder(folder, DualEncoderConfig()),
+        "trained as": lambda folder: CrossEncoder.from_encoder(folder, CrossEncoderConfig()),
+    }
+    for what, attempt in attempts.items():
+        with pytest.raises(InputError, match=f"two encoders, and cannot be {what.split()[0]}"):
+            attempt(tmp_path / "sum")
 
 
 def test_a_second_encoder_adds_its_vectors(saved: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from nymlink.core.store.manifest import write_directory
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.fingerprint import FORMAT, KIND, ModelSnapshot
-from nymlink.encode.model.folder import WEIGHTS, model_folder
+from nymlink.encode.model.folder import WEIGHTS, model_folder, require_single
 from nymlink.encode.model.token_batches import tokenise
 from nymlink.encode.onnx_backend import FILES, OnnxNetwork
 from nymlink.text.normalise import normalise
@@ -173,6 +173,7 @@ def export(
     _require_extra()
     from nymlink.encode.model.torch_model import TorchModel
 
+    require_single(name_or_folder, "exported")
     folder = model_folder(name_or_folder, weights=WEIGHTS)
     if output.exists() and output.samefile(folder):
         raise InputError("this is the model itself: export to another folder", path=output)

@@ -25,6 +25,7 @@ from nymlink.core.errors import InputError, StoreError
 from nymlink.core.json_files import member, to_dataclass
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.encode.model.adapters import weights_digest
+from nymlink.encode.model.folder import require_single
 from nymlink.encode.model.token_batches import Tokens
 from nymlink.encode.model.torch_model import Attention
 from nymlink.index.hits import Scores
@@ -154,6 +155,7 @@ class CrossEncoder(nn.Module):
                 ``max_length``.
             StoreError: its adapters are damaged.
         """
+        require_single(base, "trained")
         model = JointModel.load(base, pooling="cls", max_length=settings.max_length, attention=attention)
         return cls(cast(JointModel, model), settings)
 

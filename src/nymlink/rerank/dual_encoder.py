@@ -27,6 +27,7 @@ from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.model.adapters import weights_digest
 from nymlink.encode.model.encoder_settings import Pooling
 from nymlink.encode.model.fingerprint import relevant_config
+from nymlink.encode.model.folder import require_single
 from nymlink.encode.model.token_batches import Tokens
 from nymlink.encode.model.torch_model import Attention, TorchModel
 from nymlink.encode.vector_cache import ABSENT, Keys, name_keys
@@ -121,6 +122,7 @@ class DualEncoder(nn.Module):
                 ``max_length``.
             StoreError: its adapters are damaged.
         """
+        require_single(base, "trained")
         entity = TorchModel.load(base, pooling=pooling, max_length=settings.max_length, attention=attention)
         return cls(_mention(base, entity, settings, attention), entity, settings)
 

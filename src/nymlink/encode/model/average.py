@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from nymlink.core.errors import InputError
+from nymlink.encode.model.folder import require_single
 from nymlink.encode.model.torch_model import TorchModel
 
 
@@ -32,6 +33,8 @@ def average(encoders: Sequence[str | Path], *, weights: Sequence[float] | None =
     """
     shares = _shares(len(encoders), weights)
     first, *others = encoders
+    for each in encoders:
+        require_single(each, "averaged")
     model = TorchModel.load(first)
     mean = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     for tensor in _floats(mean):

@@ -43,6 +43,26 @@ XL_MINI: Final = "nymlink-xl-mini"
 """Name of nymlink's multilingual encoder."""
 
 BESIDE: Final = "beside"
+
+
+def require_single(encoder: str | Path, purpose: str) -> None:
+    """Refuse an encoder that adds the vectors of two encoders.
+
+    Args:
+        encoder: a folder, or a name of a model.
+        purpose: what cannot be done with it, as "trained".
+
+    Raises:
+        InputError: it adds the vectors of two encoders, or there is no such encoder.
+    """
+    beside = model_folder(encoder, weights=()) / BESIDE
+    if beside.is_dir():
+        raise InputError(
+            f"{encoder} adds the vectors of two encoders, and cannot be {purpose}: take one of them, for example "
+            f"{beside}"
+        )
+
+
 """Folder inside that of an encoder: a second encoder, whose vectors are added."""
 
 _EXTRAS: Final = {XL_MINI: "xl"}

@@ -18,13 +18,12 @@ from torch import nn
 from torch.nn.functional import normalize
 from torch.optim import Optimizer
 
-from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Vectors
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.batches import TruncationCounts
 from nymlink.encode.model.adapters import weights_digest
-from nymlink.encode.model.folder import BESIDE, model_folder
+from nymlink.encode.model.folder import require_single
 from nymlink.encode.model.torch_model import TorchModel, attention_on
 from nymlink.evaluation.outcomes import GoldResolver, Rank, accuracy, as_array, first_rank, worst_rank
 from nymlink.index.dense.exact import nearest
@@ -267,12 +266,7 @@ def train_encoder(
 
 
 def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel:
-    beside = model_folder(settings.base, weights=()) / BESIDE
-    if beside.is_dir():
-        raise InputError(
-            f"{settings.base} adds the vectors of two encoders, and cannot be trained: start from one of them, "
-            f"for example {beside}"
-        )
+    require_single(settings.base, "trained")
     return TorchModel.load(
         settings.base,
         pooling=settings.pooling,
