@@ -14,10 +14,13 @@ from nymlink.evaluation.evaluation import ACCURACY_AT, RECALL_AT, evaluate, repo
 from nymlink.evaluation.outcomes import DEPTH, Rank
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
 from nymlink.vocabulary.concepts import Source
+from nymlink.vocabulary.restriction import Restriction
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
+from tests.linking.toy import CALIBRATION
 
 NAMES = many_names(80, seed=3)
 SHARED = many_names(6, seed=4)
@@ -179,6 +182,18 @@ def test_mentions_of_unknown_concepts_are_wrong_or_left_out() -> None:
 
 def one(*mentions: Mention) -> Corpus:
     return Corpus("one", (Document("1", mentions=mentions),))
+
+
+def test_what_is_not_measured_is_refused_and_a_restriction_counts() -> None:
+    index = Index.build(vocabulary({"D:1": ["cold"], "D:2": ["cold", "chill"]}), encoder=None)
+    corpus = Corpus("c", (Document("1", mentions=(Mention("cold", concept_ids=("D:2",)),)),))
+    for published in (True, False):
+        linker = Linker(index, restriction=Restriction(ids=("D:2",)))
+        assert evaluate(linker, corpus, as_published=published).figures["concept_acc@1"] == 1
+    linker = Linker(index.with_calibration(CALIBRATION.to_dict()))
+    linker.judge = object()  # type: ignore[assignment]
+    with pytest.raises(InputError, match="a judge is not measured"):
+        evaluate(linker, corpus)
 
 
 def test_mentions_without_gold_and_of_other_types_are_not_scored() -> None:

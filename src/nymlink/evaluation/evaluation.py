@@ -217,11 +217,14 @@ def evaluate(
             "the linker re-ranks candidates by context: measure that with `nymlink rerank evaluate` "
             "(nymlink.evaluation.reranking.evaluate_reranking)"
         )
+    if linker.judge is not None:
+        raise InputError("a judge is not measured here: evaluate a linker without one")
     index = linker.index
     pipeline = replace(linker.pipeline, composites="gold")
     if as_published:
         # Published systems have no ranker.
-        pipeline = replace(pipeline, index=index.with_ranker(None), as_published=True)
+        plain = index.with_ranker(None).restricted(linker.restriction)
+        pipeline = replace(pipeline, index=plain, as_published=True)
     # Link all mentions, because mentions that are not scored may decide ties of others.
     found = pipeline.search(corpus.documents, DEPTH)
     queries = [
