@@ -17,6 +17,7 @@ from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index
 from nymlink.linking.pipeline import Pipeline
+from nymlink.rank.retrieval import Question
 from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, Passage, passages
 
 
@@ -66,13 +67,14 @@ def mentions_in_context(
 
 
 def retrieve_concepts(index: Index, texts: Iterable[str], k: int) -> dict[str, Rows]:
-    """Search the k best concepts of each query.
+    """Search the k best concepts of each query, in the order in which the index links.
 
     Returns:
         Query → int32 (k): concept rows. :data:`~nymlink.index.hits.NONE` fills the places after the last.
     """
     distinct = list(dict.fromkeys(texts))
-    return dict(zip(distinct, index.match(distinct, k).concepts, strict=True))
+    found = Pipeline(index).match([Question(text) for text in distinct], k)
+    return dict(zip(distinct, found.matches.concepts, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
