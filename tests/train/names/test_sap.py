@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -312,6 +313,16 @@ def test_what_cannot_be_trained_on_is_said_before_anything_is_written(place: Pat
     with pytest.raises(InputError, match=r"sum adds the vectors of two encoders, and cannot be trained: .*beside"):
         train_sap(sap_settings(place, output, base=str(tmp_path / "sum")))
     assert not output.exists()
+
+
+def test_the_pooling_of_a_base_is_part_of_what_a_training_is(place: Path, tmp_path: Path) -> None:
+    settings = sap_settings(place, tmp_path / "out", base=str(tmp_path / "base"), max_steps=1)
+    TorchModel.load(place / "base", pooling="cls").save(tmp_path / "base")
+    train_sap(settings)
+    shutil.rmtree(tmp_path / "base")
+    TorchModel.load(place / "base", pooling="mean").save(tmp_path / "base")
+    with pytest.raises(InputError, match="base"):
+        train_sap(settings)
 
 
 def test_the_adapters_of_a_base_are_part_of_what_a_training_is(place: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.batches import TruncationCounts
 from nymlink.encode.model.adapters import weights_digest
+from nymlink.encode.model.fingerprint import fingerprint, relevant_config
 from nymlink.encode.model.folder import require_single
 from nymlink.encode.model.torch_model import TorchModel, attention_on
 from nymlink.evaluation.outcomes import GoldResolver, Rank, accuracy, as_array, first_rank, worst_rank
@@ -227,7 +228,7 @@ def train_encoder(
                 types=settings.types if isinstance(settings, CorpusSettings) else (),
                 problems=problems,
             )
-            provenance = {"base": weights_digest(model.transformer.state_dict()), **data.provenance}
+            provenance = {"base": _digest(model), **data.provenance}
             provenance |= {f"evaluation.{name}": corpus.describe() for name, corpus in evaluations.items()}
             folder = RunFolder(training, settings, provenance)
             _prepare(model, settings, device)
@@ -272,6 +273,17 @@ def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel
         pooling=settings.pooling,
         max_length=settings.max_length,
         attention=attention_on(device.type),
+    )
+
+
+def _digest(model: TorchModel) -> str:
+    """Compute a digest of what makes the vectors of a base: weights, shape, tokenizer and pooling."""
+    weights = weights_digest(model.transformer.state_dict())
+    return fingerprint(
+        weights=weights + relevant_config(model.transformer.config.to_dict()),
+        tokenizer=model.tokenizer.to_str(),
+        settings=model.settings,
+        precision="fp32",
     )
 
 
