@@ -121,6 +121,36 @@ def test_forms_with_different_imported_decisions_are_split(project: Project) -> 
     assert [each["targets"][0]["concept_id"] for [each] in decided] == ["X:5", "X:4", "X:5"]
 
 
+def test_an_imported_decision_on_one_form_splits_this_form(project: Project) -> None:
+    add_table(project, SEIZURES, "a.csv")
+    decide(project, reviewer="Bo", term=1, verdict="concept", targets=SEIZURE)
+    table = "finding,concept_id,decision,relation,reviewer,decided_at,comment\nSeizure,X:4,concept,exact,Bo,,\n"
+    import_decisions(project, table.encode(), "d.csv", vocabulary=None)
+    assert listed(project)[:2] == [("seizures", 4, ["SEIZURES"]), ("Seizure", 2, [])]
+    decide(project, reviewer="Cy", term=1, verdict="nil")
+    assert "Cy" not in term_details(project, 2)["decisions"]
+
+
+def test_a_new_form_has_the_decision_that_counts(project: Project) -> None:
+    add_table(project, b"finding\nseizures\n", "a.csv")
+    decide(project, reviewer="Zoe", term=1, verdict="concept", targets=SEIZURE)
+    decide(project, reviewer="Ann", term=1, verdict="nil")
+    add_table(project, b"finding\nSeizure\n", "b.csv")
+    with project.reading() as connection:
+        verdicts = connection.execute(
+            "SELECT verdict FROM settled JOIN decision ON decision.id = settled.decision ORDER BY settled.term"
+        ).fetchall()
+    assert [verdict for (verdict,) in verdicts] == ["nil", "nil"]
+
+
+def test_imported_decisions_of_two_reviewers_reach_all_forms(project: Project) -> None:
+    add_table(project, SEIZURES, "a.csv")
+    table = "finding,concept_id,decision,relation,reviewer,decided_at,comment\n"
+    rows = "seizures,X:5,concept,exact,Bo,,\nseizures,X:4,concept,exact,Cy,,\n"
+    import_decisions(project, (table + rows).encode(), "d.csv", vocabulary=None)
+    assert [set(term_details(project, term)["decisions"]) for term in (1, 2, 3)] == [{"Bo", "Cy"}] * 3
+
+
 def test_accepting_and_priorities_count_a_term_once(project: Project, index: Index) -> None:
     add_table(project, SEIZURES, "a.csv")
     link_waiting(project, Linker(index, top_k=10).link)

@@ -9,6 +9,7 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide, undo
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.links import link_waiting
@@ -100,6 +101,37 @@ def test_with_a_decision_what_a_release_made_of_it_is_undone(linked: Project, la
     rebase(linked, IndexReference.of("toy-2", later), later.vocabulary)
     assert len(undo(linked, reviewer="Ann")) == 2
     assert term_details(linked, GOUT)["decisions"] == {}
+
+
+def settled(project: Project, term: int) -> str:
+    with project.reading() as connection:
+        [(number,)] = connection.execute("SELECT decision FROM settled WHERE term = ?", (term,))
+        [(reviewer,)] = connection.execute("SELECT reviewer FROM decision WHERE id = ?", (number,))
+    return str(reviewer)
+
+
+@pytest.mark.parametrize("verdict", ["nil", "concept"])
+def test_the_decision_that_counted_counts_after_a_release(linked: Project, later: Index, verdict: Verdict) -> None:
+    given(linked, GOUT, "X:1")
+    targets = [Target("X:7")] if verdict == "concept" else []
+    decide(linked, reviewer="Bob", term=GOUT, verdict=verdict, targets=targets)
+    assert settled(linked, GOUT) == "Bob"
+    rebase(linked, IndexReference.of("toy-2", later), later.vocabulary)
+    assert now(linked, GOUT)[2] == "release"
+    assert settled(linked, GOUT) == "Bob"
+    undo(linked, reviewer="Bob")
+    assert settled(linked, GOUT) == "Ann"
+
+
+def test_what_several_releases_and_forms_made_of_a_decision_is_undone(project: Project) -> None:
+    add_table(project, b"finding\ngouts\nGout\n", "a.csv")
+    decide(project, reviewer="Ann", term=1, verdict="concept", targets=[Target("X:1", "gout")])
+    for version, name in (("2", "gout, acute"), ("3", "acute gout")):
+        renamed = index_of({"X:1": (name,)}, version=version)
+        rebase(project, IndexReference.of("toy", renamed), renamed.vocabulary)
+    assert len(undo(project, reviewer="Ann")) == 6
+    assert [term_details(project, term)["decisions"] for term in (1, 2)] == [{}, {}]
+    assert undo(project, reviewer="Ann") == []
 
 
 def test_there_is_always_a_title(project: Project) -> None:
