@@ -153,6 +153,24 @@ def test_only_what_a_release_affects_is_linked_again(run: Run, folder: Path, old
     assert "7 links: 4 not affected, 1 name lost, 1 merged, 1 name like it new" in result.stderr
 
 
+def test_parts_are_linked_again_and_further_candidates_stay(run: Run, folder: Path, tmp_path: Path) -> None:
+    lines = [
+        "mention,rank,part,concept_id,concept_name,matched_name",
+        '"gout, podagra",1,podagra,X:2,gout,podagra',
+        '"gout, podagra",2,podagra,X:4,dropsy,dropsy',
+        '"gout, podagra",1,gout,X:2,gout,gout',
+    ]
+    (tmp_path / "links.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    result = run("relink", tmp_path / "links.csv", "--old", folder / "old", "--new", folder / "new")
+    assert result.exit_code == 0, result.output
+    found = [(row["concept_id"], row["why"], row["old_id"]) for row in rows(result.stdout)]
+    assert found == [
+        ("X:8", "name lost: podagra", "X:2"),
+        ("X:7", "merged: X:4 → X:7", "X:4"),
+        ("X:2", "", ""),
+    ]
+
+
 def test_releases_of_other_vocabularies_are_refused(run: Run, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "y.obo").write_text("[Term]\nid: Y:1\nname: disease\n", encoding="utf-8")
     result = run("relink", folder / "links.csv", "--old", tmp_path / "y.obo", "--new", folder / "new")

@@ -20,6 +20,7 @@ from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers.common import CorpusOptions
 from nymlink.evaluation.concordance import AGREES, DISAGREEMENTS, VERDICTS, Verdict, check_names, fixed_rows
 from nymlink.index.index import Index
+from nymlink.linking.cells import DENIED
 from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
 from nymlink.linking.relink import Former, Release
@@ -110,8 +111,9 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
 
     RESULTS is a table of links, as `nymlink link` writes it. A link is affected if its concept is gone, merged or
     split, lost the name that matched, or if the mention is now a name of another concept; a NIL mention, if
-    a new name has all its words, or is made of them. The output has all rows, with the present concepts, and
-    the columns why, old_id and new_confidence.
+    a new name has all its words, or is made of them. Of composite mentions, the part is linked. Further
+    candidates (rank 2 and more) only follow merged concepts. The output has all rows, with the present
+    concepts, and the columns why, old_id and new_confidence.
 
     \b
     nymlink relink links.tsv --old mondo-2024-index --new mondo-index -o links-2025.tsv
@@ -124,13 +126,31 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
     matched, label = places.get("matched_name"), places.get("concept_name")
     index = Index.load(new)
     release = Release(_vocabulary(old, problems), index.vocabulary)
+    rank, part = places.get("rank"), places.get("part")
+    first, others = [], []
+    for row in table.rows:
+        (first if rank is None or row[1][rank].strip() in ("", "1") else others).append(row)
     former = [
-        Former(cells[at_name], cells[at_id], "" if matched is None else cells[matched]) for _, cells in table.rows
+        Former(
+            (part is not None and cells[part].removeprefix(DENIED)) or cells[at_name],
+            cells[at_id],
+            "" if matched is None else cells[matched],
+        )
+        for _, cells in first
     ]
     counts: Counter[str] = Counter()
     added: dict[int, list[str]] = {}
+    for number, cells in others:
+        id_, present = cells[at_id], release.vocabulary.resolve(cells[at_id])
+        merged = len(present) == 1 and present[0] != id_
+        if merged:
+            cells[at_id] = present[0]
+            if label is not None:
+                cells[label] = _name(release.vocabulary, present[0])
+        counts["merged" if merged else "not affected"] += 1
+        added[number] = [f"merged: {id_} → {present[0]}", id_, ""] if merged else ["", "", ""]
     for (number, cells), before, now in zip(
-        table.rows, former, relinked(release, Linker(index).link, former), strict=True
+        first, former, relinked(release, Linker(index).link, former), strict=True
     ):
         kind = now.why.partition(":")[0]
         counts[kind or "not affected"] += 1
@@ -145,7 +165,7 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
     header, rows = table.with_columns(["why", "old_id", "new_confidence"], added)
     _write(header, rows, output)
     found = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
-    tell(f"{len(former):,} links: {found or 'none'}")
+    tell(f"{counts.total():,} links: {found or 'none'}")
     finish(problems)
 
 
