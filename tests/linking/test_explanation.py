@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from nymlink.core.errors import InputError
+from nymlink.corpus.documents import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranking
@@ -26,6 +27,17 @@ def index_of_rules() -> Index:
 @cache
 def built_linker() -> Linker:
     return Linker(index_of_rules())
+
+
+def test_a_mention_is_explained_in_its_document() -> None:
+    index = Index.build(vocabulary({"D:1": ["mitral insufficiency"], "D:2": ["MI"]}), encoder=None)
+    text = "Mitral insufficiency (MI) is common. MI hurts."
+    document = Document("1", text, (Mention("MI", 37, 39),))
+    found = Linker(index).explain(document)
+    [link] = Linker(index).link(document)
+    assert found.first is not None
+    assert link.best is not None
+    assert found.first.concept_id == link.best.concept_id == "D:1"
 
 
 def test_reasons_are_what_moved_the_candidates_apart() -> None:

@@ -130,7 +130,7 @@ def test_the_order_is_explained(index: Index) -> None:
     placeless = Document("1", TEXT, (Mention("MI"),))
     assert str(linker.explain(placeless)).endswith("as the index has them: there is no context")
     for one in (Linker(index), linker):
-        with pytest.raises(InputError, match="only with a re-ranker, and with one mention"):
+        with pytest.raises(InputError, match="2 mentions: one at a time"):
             one.explain(document(at("MI"), at("MI", 1)))
 
 

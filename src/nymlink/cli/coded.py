@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
+from itertools import compress
 from pathlib import Path
 from typing import Final
 
@@ -127,9 +128,9 @@ def relink(results: Path, old: Path, new: Path, name: str, concept_id: str, outp
     index = Index.load(new)
     release = Release(_vocabulary(old, problems), index.vocabulary)
     rank, part = places.get("rank"), places.get("part")
-    first, others = [], []
-    for row in table.rows:
-        (first if rank is None or row[1][rank].strip() in ("", "1") else others).append(row)
+    is_first = [rank is None or cells[rank].strip() in ("", "1") for _, cells in table.rows]
+    first = list(compress(table.rows, is_first))
+    others = [row for row, taken in zip(table.rows, is_first, strict=True) if not taken]
     former = [
         Former(
             (part is not None and cells[part].removeprefix(DENIED)) or cells[at_name],

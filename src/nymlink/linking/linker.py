@@ -314,32 +314,29 @@ class Linker:
         """Link a mention and say why its first candidate is before the second.
 
         Args:
-            mention: a mention by itself; or, if candidates are re-ranked, a document with that mention alone. For
-                a composite mention, its first part is explained.
+            mention: a mention by itself; or a document with that mention alone, in its context. For a composite
+                mention, its first part is explained.
             language: code of its language, see :meth:`link`.
 
         Raises:
-            InputError: ``mention`` has another type, or the language is no valid code; or it is a document, and
-                that has several mentions or the linker has no re-ranker.
+            InputError: ``mention`` has another type, or the language is no valid code; or it is a document with
+                several mentions.
         """
         pipeline = self._pipeline_of(language)
-        if isinstance(mention, Document):
-            return self._explain_in_context(checked(mention), pipeline)
-        [single] = as_document([mention], stacklevel=2).mentions
-        found = pipeline.search([Document("", mentions=(single,))], max(self._depth(self.top_k), 2))
+        document = checked(mention) if isinstance(mention, Document) else as_document([mention], stacklevel=2)
+        if len(document.mentions) != 1:
+            raise InputError(f"a document with {len(document.mentions)} mentions: one at a time can be explained")
+        if isinstance(mention, Document) and self.reranker is not None:
+            [links] = pipeline.search([document], self._depth(self.top_k)).links()
+            [explanation] = self.reranker.explain(document, links)
+            return explanation
+        found = pipeline.search([document], max(self._depth(self.top_k), 2))
         [[link]] = found.links()
-        link = replace(link.singles[0], mention=single)
+        link = replace(link.singles[0], mention=document.mentions[0])
         first, second, *_ = (*link.candidates, None, None)
         question, uses = found.queries[0][0][0].question, pipeline.ranking.uses
         annotated = None if uses is None or first is None else uses.said(question.text, first.concept_id)
         return Explanation(link, first, second, pipeline.ranking.explain(question), annotated=annotated)
-
-    def _explain_in_context(self, document: Document, pipeline: Pipeline) -> Explanation:
-        if self.reranker is None or len(document.mentions) != 1:
-            raise InputError("a document can be explained only with a re-ranker, and with one mention")
-        [links] = pipeline.search([document], self._depth(self.top_k)).links()
-        [explanation] = self.reranker.explain(document, links)
-        return explanation
 
     def _pipeline_of(self, language: str | None, restriction: Restriction = EVERYTHING) -> Pipeline:
         """Return the pipeline for mentions of a language, restricted to a part of the index."""

@@ -207,6 +207,8 @@ def link(
         raise click.UsageError(
             '--format reasons is for mentions given as arguments: `nymlink link --format reasons "short stature"`'
         )
+    if explain and judge_settings is not None:
+        raise click.UsageError("--format reasons asks no judge: leave judge out")
     if explain and output is not None:
         raise click.UsageError("--format reasons prints no links: it does not go with --output")
     if rerank is not None and not source.has_documents:
@@ -262,9 +264,7 @@ def link(
         ]
     )
     if explain:
-        # Without a re-ranker the context changes no order.
-        in_context = None if reranker is None else source.document
-        for mention in source.mentions if in_context is None else (in_context,):
+        for mention in source.mentions if source.document is None else (source.document,):
             click.echo(str(linker.explain(mention)))
         return
     problems = reported_problems()
