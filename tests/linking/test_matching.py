@@ -193,6 +193,20 @@ def test_names_in_different_languages_are_not_compared_if_one_is_common() -> Non
     assert set(matched(one, Vocabulary.of((Source("two", "table"), builder.build())))) == {"A:2"}
 
 
+def test_a_name_in_another_language_hides_none_that_is_compared() -> None:
+    builder = TableBuilder()
+    for concept_id, name, lang, kind in (
+        ("A:1", "hepatitis A", "en", "exact"),
+        ("A:1", "Hepatitis A", "de", "preferred"),
+        ("A:2", "hepatitis A", "en", "related"),
+    ):
+        if concept_id not in builder:
+            builder.concept(concept_id)
+        builder.name(concept_id, name, lang=lang, kind=kind)
+    one = Vocabulary.of((Source("a", "test"), builder.build()))
+    assert matched(one, vocabulary({"B:1": ["hepatitis A"]})) == {"A:1": [("exact", "B:1")]}
+
+
 def test_sssom_has_both_concepts_relation_and_confidence(tmp_path: Path) -> None:
     one = vocabulary({"12": ["gout"], "A:2": ["viral hepatitis B"]}, source="first")
     other = vocabulary(

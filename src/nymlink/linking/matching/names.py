@@ -133,7 +133,11 @@ def shared_names(one: Names, other: Names, common: Collection[str]) -> dict[Pair
     for loose, names in one.by_loose.items():
         if loose not in other.by_loose:
             continue
-        own, others = _best_kinds(names), _best_kinds(other.by_loose[loose])
+        others_of = other.by_loose[loose]
+        own = _best_kinds(_comparable(names, others_of, common))
+        others = _best_kinds(_comparable(others_of, names, common))
+        if not own or not others:
+            continue
         own_odds, other_odds = (sum(map(_odds, each.values())) for each in (own, others))
         for pair, (name, named) in _pairs(own, others, common, same=one is other):
             if one is other:
@@ -149,6 +153,14 @@ def shared_names(one: Names, other: Names, common: Collection[str]) -> dict[Pair
                 )
             found.setdefault(pair, Shared()).add(strength * _likeness(name, named), name, named)
     return found
+
+
+def _comparable(
+    names: Collection[KnownName], others: Collection[KnownName], common: Collection[str]
+) -> list[KnownName]:
+    """Keep the names in a language that can be compared with that of one of the others."""
+    languages = {name.lang for name in others}
+    return [name for name in names if any(are_comparable(name.lang, lang, common) for lang in languages)]
 
 
 def _best_kinds(names: Collection[KnownName]) -> dict[int, KnownName]:
