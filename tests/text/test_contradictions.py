@@ -20,6 +20,7 @@ SIDES = {"word", "amount", "prefix", "amount prefix", "suffix", "written out"}
 PLAIN = {
     "negation",
     "negation at the end",
+    "beside",
     "negation with preposition",
     "preposition",
     "absence",

@@ -13,6 +13,7 @@ Kinds:
 - ``no amount prefix``: beginnings of words in which such a prefix does not mean an amount.
 - ``negation``: words that negate the word after them.
 - ``negation at the end``: words that negate the word before them.
+- ``beside``: words that negate something beside a finding.
 - ``negation with preposition``: words that negate if a word of the kind ``preposition`` comes next.
 - ``absence``: words in names that negate the words beside them.
 - ``normal``, ``wrong``: words for a normal or an abnormal state.
@@ -54,9 +55,6 @@ _LANGUAGES: Final = 32
 
 _AMOUNT: Final = "amount"
 """Group of the words for amounts."""
-
-_BESIDE: Final = frozenset({"without", "sans", "sin", "ohne", "senza", "sem", "zonder"})
-"""Denials of something beside a finding."""
 
 WITHOUT: Final = "+"
 """Side of a word without a prefix."""
@@ -319,10 +317,7 @@ class _Comparison:
         return sides
 
     def _kind(self, query: str, name: str) -> Contradiction | None:
-        """Find a name of a kind of finding ("absence seizures") for a query that denies the finding.
-
-        An example of such a query is "absence of seizures".
-        """
+        """Find "absence seizures", a kind of finding, for a query that denies it ("absence of seizures")."""
         kinds = self._named["kind named like an absence"]
         if not kinds or "absence" not in name.split(" ") or "absence of " in name:
             return None
@@ -352,10 +347,10 @@ class _Comparison:
             # What is denied has two names, which cannot be compared.
             return None
         for target, word in denied_by_query.items():
-            if word in _BESIDE and named and target not in named and set(named) <= set(asked):
-                # "Type 2 diabetes without complications" is a kind of type 2 diabetes.
-                continue
-            if not (is_absence and word in absence) and not any(_same_stem(target, o) for o in denied_by_name):
+            # "Type 2 diabetes without complications" is a kind of type 2 diabetes.
+            is_kind = word in self._asked["beside"] and target not in named and set(named) <= set(asked)
+            fits = is_kind or (is_absence and word in absence)
+            if not fits and not any(_same_stem(target, other) for other in denied_by_name):
                 return Contradiction("negation", word, "")
         if not self._asked["absence"].isdisjoint(only_asked):
             return None
