@@ -15,6 +15,8 @@ from torch import Tensor
 from nymlink.core.errors import InputError
 from nymlink.corpus.documents import Corpus, Document, Mention
 from nymlink.index.index import Index
+from nymlink.linking.pipeline import Pipeline
+from nymlink.rank.retrieval import Question
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.inputs import entities
 from nymlink.rerank.passages import passages
@@ -77,7 +79,8 @@ def test_examples_are_mentions_with_one_meaning_and_a_context(index: Index) -> N
     assert found.passages[1].mention == "heart attack"
     retrieved = 0
     for row, one in enumerate(used):
-        expected = [int(concept) for concept in index.match([one.parts[0]], 3).concepts[0] if concept != -1]
+        matches = Pipeline(index).match([Question(one.parts[0])], 3).matches
+        expected = [int(concept) for concept in matches.concepts[0] if concept != -1]
         candidates = found.concepts[found.candidates[row]].tolist()
         assert candidates[: len(expected)] == expected
         wrong = [concept not in one.gold for concept in expected]

@@ -132,9 +132,7 @@ class MentionPairs:
         gold = dict.fromkeys(
             (annotated.query, row)
             for annotated in annotated_queries(vocabulary, corpora, types=types)
-            # The names of one concept of a mention would be wrong names for another.
-            if len(annotated.concepts) == 1
-            for row in annotated.concepts
+            for row in sorted(annotated.concepts)
         )
         self._mentions = [
             (query, row, others)
