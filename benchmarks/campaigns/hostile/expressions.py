@@ -130,6 +130,7 @@ def _locals() -> dict[str, list[dict[str, Any]]]:
                 "conjunctions": ("and", "or"),
             }
         ],
+        "nymlink.linking.cells._separator": [{"words": "and|or"}, {"words": "et|ou|(?-i:y|e)"}],
         "nymlink.text.drugs._pattern": [{"words": r"tablet|film\-coated\ tablet|tab\."}],
         "nymlink.text.contradictions._Comparison.__init__": [
             {"word": word, "phrase": phrase} for word, phrase in zip_longest(joined, phrases, fillvalue="a")

@@ -51,8 +51,9 @@ _AFTER: Final = re.compile(
 def _separator(code: str | None) -> re.Pattern[str]:
     """Compile the separator of the names of a list in a language."""
     words = rf"{_AND}|(?-i:{_SHORT_AND[code]})" if code in _SHORT_AND else _AND
-    signs = r"[,;/&]|(?<=\s)\+(?=\s)"
-    return re.compile(rf"\s*(?:{signs}|\b(?:{words})\b|(?=\b(?:without|ohne|sin|sans)\b))+\s*", re.IGNORECASE)
+    return re.compile(
+        rf"\s*(?:[,;/&]|(?<=\s)\+(?=\s)|\b(?:{words})\b|(?=\b(?:without|ohne|sin|sans)\b))+\s*", re.IGNORECASE
+    )
 
 
 def split_mention(mention: Mention, entries: Entries, language: str | None = None) -> Mention:
