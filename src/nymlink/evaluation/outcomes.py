@@ -57,6 +57,10 @@ class GoldResolver:
         """Return the rows of all concepts of these ids."""
         return frozenset().union(*(self._rows(concept_id) for concept_id in concept_ids))
 
+    def knows(self, concept_ids: Iterable[str]) -> bool:
+        """Whether each of these ids has a concept."""
+        return all(map(self._rows, concept_ids))
+
     def require(self, corpus: Corpus, types: Collection[str] | None) -> None:
         """Check that a corpus has something to score.
 

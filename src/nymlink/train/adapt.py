@@ -223,13 +223,12 @@ def _annotated(
     for number, corpus in enumerate(corpora):
         for document in corpus.documents:
             for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True):
-                if types is not None and mention.type not in types:
+                answer = resolver.rows(mention.concept_ids)
+                if not answer or (types is not None and mention.type not in types):
                     continue
-                answers = [resolver.rows((id,)) for id in mention.concept_ids]
                 # It is not known which part of a composite mention means a concept that the index lacks.
-                if not answers or not all(answers):
+                if not resolver.knows(mention.concept_ids):
                     continue
-                answer = frozenset[int]().union(*answers)
                 for part in parts:
                     if part.text and part.question.concept is None:
                         found.append((mention, part, answer, corpus.name))

@@ -165,7 +165,7 @@ def annotated_questions(
         for mention, parts in zip(document.mentions, pipeline.queries(document), strict=True)
         if (types is None or mention.type in types) and (answer := resolver.rows(mention.concept_ids))
         # It is not known which part means a concept that the index lacks.
-        if len(parts) == 1 or all(resolver.rows((id,)) for id in mention.concept_ids)
+        if len(parts) == 1 or resolver.knows(mention.concept_ids)
         for part in parts
     ]
     if not asked:
