@@ -118,9 +118,9 @@ class Annotator:
             return
         languages = [self.language_of_text(document.text) for document in documents]
         found: dict[int, list[Link]] = {}
-        of_names = list(map(self._language_of_names, languages))
-        for language in dict.fromkeys(of_names):
-            rows = [row for row, own in enumerate(of_names) if own == language]
+        of_names = {language: self._language_of_names(language) for language in dict.fromkeys(languages)}
+        for language in dict.fromkeys(of_names.values()):
+            rows = [row for row, own in enumerate(languages) if of_names[own] == language]
             links = self._finder(language).find([documents[row] for row in rows])
             found.update(zip(rows, links, strict=True))
         for row, (document, language) in enumerate(zip(documents, languages, strict=True)):

@@ -240,10 +240,9 @@ def open_matcher(index: Index, *, language: str | None, progress: bool = False) 
     The matcher of an index in memory is always built. A warning is given if the cache cannot be written.
     """
     vocabulary = index.vocabulary
-    has_rules = language in (None, "en") or bool(rules_of(language).clinical_words())
-    if not has_rules and not matching_languages([str(language)], vocabulary.counts("lang")):
+    if language not in (None, "en") and not rules_of(language).clinical_words():
         # All languages without rules and names have one matcher.
-        language = UNKNOWN_LANGUAGE
+        language = language if matching_languages([language], vocabulary.counts("lang")) else UNKNOWN_LANGUAGE
     if index.digest is None:
         return Matcher.build(vocabulary, language=language, progress=progress)
     # The folder of the index may have another release by now.

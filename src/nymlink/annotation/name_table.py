@@ -44,6 +44,8 @@ def core_digest(forms: int) -> int:
 
 
 _HANGUL: Final = "\uac00"
+"""The first Korean syllable."""
+
 _SHORTEST_CORE: Final = 4
 """Number of letters of the shortest word that may be the only informative one."""
 
