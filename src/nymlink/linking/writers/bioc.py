@@ -39,7 +39,7 @@ def passages(text: str, annotations: list[Annotation]) -> Iterator[Passage]:
             while place < len(numbered) and numbered[place][1].start <= end:
                 place += 1
             last = max((each.end for _, each in numbered[own:place]), default=0)
-            if last <= end or end == len(text):
+            if last <= end:
                 break
             end = text.find("\n", last)
         yield Passage(start, text[start:end], numbered[own:place])
