@@ -44,7 +44,7 @@ _SCRIPTS: Final = (
 """Languages that have a script of their own, kana or Hangul, with its letters and all letters of the language."""
 
 _LEAST: Final = 4
-"""A text is in such a language if at least one of so many letters is. An English text may have a foreign name."""
+"""A text is in such a language if one letter in four is: an English text may contain a Japanese name."""
 
 NAMES: Final[Mapping[str, str]] = {
     "ar": "Arabic",

@@ -189,15 +189,16 @@ def _taxonomy(folder: Path, source: Path, options: ReadOptions, problems: Proble
     )
 
 
+_LONGEST_LINE: Final = 1 << 16
+"""Bytes of the first line that are read to count the columns."""
+
+
 def _with_further_columns(layout: RowFormat, file: Path) -> RowFormat:
     """Add the columns that follow the known ones, as in NCBI's new_taxdump, to the layout of a file."""
     with open_bytes(file) as opened:
         count = opened.readline(_LONGEST_LINE).count(b"|")
     further = (f"further {number}" for number in range(len(layout.columns), count))
     return replace(layout, columns=(*layout.columns, *further))
-
-
-_LONGEST_LINE: Final = 1 << 16
 
 
 def _rows(folder: Path, source: Path, name: str, problems: Problems) -> pa.Table:
