@@ -253,7 +253,8 @@ def main() -> None:
         encoder=arguments.encoder or base(),
         seed=", ".join(map(str, arguments.seed or (0,))),
     )
-    report.save(arguments.json, {"about": about, "figures": result})
+    tables = {title.replace(", ", "_"): reranking_report.rows(one) for title, one in result.items()}
+    report.save(arguments.json, {"about": about, **tables, "figures": result})
 
 
 if __name__ == "__main__":

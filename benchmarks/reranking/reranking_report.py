@@ -22,6 +22,7 @@ GROUPS: Final[Mapping[str, Callable[[Mention], bool]]] = {
 }
 RETRIEVAL: Final = "retrieval alone"
 TOGETHER: Final = ", with index and document"
+AGAINST: Final = "more right/more wrong than retrieval"
 SPEEDS: Final = {
     "s an epoch": "epoch_seconds",
     "entities, s": "entity_seconds",
@@ -99,28 +100,34 @@ def text(result: Mapping[str, Any]) -> str:
     """Format the figures as tables: for each retrieval one of shares and speeds, and one of tests."""
     tables = []
     for title, one in result.items():
-        tables.append(report.table((f"{title}: Acc@1", *GROUPS, *SPEEDS), _rows(one)))
+        found = rows(one)
+        header = [f"{title}: Acc@1", *list(found[0])[1:]]
+        tables.append(report.table(header, [list(row.values()) for row in found]))
         tables.append(_tests(title, one["mcnemar"]))
         if one.get("examples"):
             tables.append(_examples(title, one["examples"]))
     return "\n\n".join(tables)
 
 
-def _rows(one: Mapping[str, Any]) -> list[list[str]]:
-    blank = [""] * len(SPEEDS)
-    rows = [
-        ["mentions", *(f"{one['mentions'][group]:,}" for group in GROUPS), *blank],
-        *(
-            [label, *(_percent([one["retrieval"][key][group]]) for group in GROUPS), *blank]
-            for label, key in ((RETRIEVAL, "acc@1"), ("gold among the candidates", "recall"))
-        ),
+def rows(one: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Arrange the figures of a retrieval as rows of a table: Acc@1 by group of mentions, and speeds."""
+    groups = {group: f"{group} ({one['mentions'][group]:,})" for group in GROUPS}
+
+    def row(label: str, shares: Sequence[Mapping[str, float | None]], **more: str) -> dict[str, str]:
+        cells = {title: _percent([each[group] for each in shares]) for group, title in groups.items()}
+        return {"setting": label, **cells, **{column: more.get(column, "") for column in (AGAINST, *SPEEDS)}}
+
+    tests = {tuple(test["settings"]): test["seeds"].values() for test in one["mcnemar"]}
+    made = [
+        row(RETRIEVAL, [one["retrieval"]["acc@1"]]),
+        row("gold among the candidates", [one["retrieval"]["recall"]]),
     ]
     for loss, found in one["settings"].items():
-        shares = (_percent([seed[group] for seed in found["acc@1"]]) for group in GROUPS)
-        rows.append([loss, *shares, *(_mean(found["speed"][key]) for key in SPEEDS.values())])
-        both = (_percent([seed[group] for seed in found["combined"]]) for group in GROUPS)
-        rows.append([f"{loss}{TOGETHER}", *both, *blank])
-    return rows
+        made.append(row(loss, found["acc@1"], **{key: _mean(found["speed"][of]) for key, of in SPEEDS.items()}))
+        both = f"{loss}{TOGETHER}"
+        against = "; ".join(f"{each['only_second']}/{each['only_first']}" for each in tests[RETRIEVAL, both])
+        made.append(row(both, found["combined"], **{AGAINST: against}))
+    return made
 
 
 def _tests(title: str, tests: Sequence[Mapping[str, Any]]) -> str:

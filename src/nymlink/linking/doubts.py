@@ -136,7 +136,18 @@ def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str 
         language=language,
         name_language=recognise_language(name, candidate.matched.lang),
     )
-    return None if contradiction is None else str(contradiction)
+    if contradiction is not None:
+        return str(contradiction)
+    words, is_qualifier = name.split(" "), query.rules.is_qualifier
+    if not all(map(is_qualifier, words)):
+        return None
+    # "Severe" does not say what "severe MR" is.
+    what = [
+        word
+        for word in query.prepared.split(" ")
+        if not is_qualifier(word) and not any(is_alike(word, other) for other in words)
+    ]
+    return f"'{' '.join(what)}' is not in the name" if what else None
 
 
 def _names(index: Index, candidate: Candidate) -> Iterator[str]:

@@ -108,6 +108,10 @@ class LanguageRules:
         """Whether a word alone names a disease, a symptom or a finding."""
         return False
 
+    def is_qualifier(self, word: str) -> bool:
+        """Whether a word says how severe, how often, where or when something is found, but not what."""
+        return False
+
 
 NEUTRAL: Final = LanguageRules()
 """The neutral rules, for languages without rules."""

@@ -42,6 +42,7 @@ def built_index() -> Index:
                 "D:17": ["Factor V zorbitis"],
                 "D:18": ["Peroneal palsy", "Quoldaxole"],
                 "D:19": ["Acquired immunodeficiency syndrome", ("AIDS", "abbreviation")],
+                "D:20": ["Severe"],
             }
         ),
         encoder=None,
@@ -229,3 +230,19 @@ class TestOrdinaryWords:
         assert {link.meanings for link in (word, capitals, prepared)} == {2}
         assert word.confidence == pytest.approx(capitals.confidence / 2, abs=1e-6)
         assert word.notes == ("abbreviation of 2 concepts", "an ordinary word")
+
+
+@pytest.mark.parametrize(
+    ("mention", "says"),
+    [
+        ("severe zorb", "'zorb' is not in the name"),
+        ("severe, progressive zorb", "'zorb' is not in the name"),
+        ("severe", None),
+        ("severeness", None),
+        ("severely progressive", None),
+    ],
+)
+def test_a_degree_alone_is_not_what_a_mention_names(mention: str, says: str | None) -> None:
+    [link] = built_linker().link([mention])
+    assert link.best is not None
+    assert (link.best.concept_name, link.best.contradiction) == ("Severe", says)

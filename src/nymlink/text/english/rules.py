@@ -7,7 +7,7 @@ from typing import Final
 
 from nymlink.core.computing import remember
 from nymlink.text.english.composite import split_composite
-from nymlink.text.english.forms import american, forms
+from nymlink.text.english.forms import american, forms, matching_words
 from nymlink.text.english.paraphrases import paraphrases
 from nymlink.text.english.readings import clinical_abbreviations, has_symbol_type, readings
 from nymlink.text.english.words import (
@@ -68,6 +68,9 @@ class EnglishRules(LanguageRules):
     def is_clinical(self, word: str) -> bool:
         # The list also has abbreviations that are ordinary words: "was", "all".
         return word in clinical_words() and word not in stop_words()
+
+    def is_qualifier(self, word: str) -> bool:
+        return word in matching_words("qualifier")
 
 
 @remember(1 << 15)
