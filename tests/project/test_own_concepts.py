@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from nymlink.core.errors import InputError
 from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
+from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.learned import Learned, LearnedLinker
 from nymlink.project.links import link_waiting
@@ -129,3 +131,27 @@ def test_requests_for_the_vocabulary(project: Project, index: Index) -> None:
         assert "X:2; X:5\n" in request_text(project, None, "issue")
         with pytest.raises(InputError, match="there are robot, issue"):
             request_text(project, None, "letter")
+
+
+def test_another_project_uses_the_same_id_for_another_concept(
+    project: Project, index: Index, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("other") / "other.nymlink"
+    with Project.create(path, index=IndexReference.of("toy", index)) as other:
+        add_table(other, b"finding,n\ngout,1\n", "first.csv", columns={"frequency": "n"})
+        theirs = add_concept(other, index.vocabulary, "Tophus of an ear")
+        [term] = list_terms(other, TermFilter())["terms"]
+        decide(other, reviewer="Bo", term=term["id"], verdict="concept", targets=[Target(theirs.id, theirs.name)])
+    with project:
+        assert add_concept(project, index.vocabulary, "Blue nail beds").id == theirs.id
+
+        def add() -> dict[str, Any]:
+            return import_decisions(project, path.read_bytes(), "other.nymlink", vocabulary=index.vocabulary)
+
+        refused = add()
+        assert refused["new"] == 0
+        assert "is 'Tophus of an ear' there and 'Blue nail beds' in this project" in str(refused["problems"])
+        added = add_concept(project, index.vocabulary, "tophus of an ear")
+        assert add()["new"] == 1
+        [decided] = [each for each in list_terms(project, TermFilter())["terms"] if each["text"] == "gout"]
+        assert [each["concept_id"] for each in decided["decisions"]["Bo"]["targets"]] == [added.id]

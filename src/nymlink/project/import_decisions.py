@@ -24,7 +24,7 @@ from nymlink.project.decisions import (
     repeat,
 )
 from nymlink.project.forms import split_different
-from nymlink.project.own_concepts import concepts_in
+from nymlink.project.own_concepts import PREFIX, OwnConcept, concepts_in
 from nymlink.project.project import Project
 from nymlink.project.rows import Decision, ProjectError, Target, essence
 from nymlink.project.stated_decisions import (
@@ -38,6 +38,7 @@ from nymlink.project.stated_decisions import (
 )
 from nymlink.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.tables.sheet import Sheet, read_sheet
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -173,7 +174,10 @@ def apply_decisions(
     terms: dict[str, list[int]] = {}
     for id_, text in connection.execute("SELECT id, text FROM term"):
         terms.setdefault(text, []).append(id_)
-    own = {each.id for each in concepts_in(connection)}
+    concepts = concepts_in(connection)
+    own = {each.id: each for each in concepts}
+    own_names = {normalise(name): each for each in concepts for name in each.synonyms}
+    own_names |= {normalise(each.name): each for each in concepts}
     counts = {"stated": 0, "new": 0, "unknown_terms": 0}
     unknown: dict[str, None] = {}
     seen: dict[tuple[int, str], str] = {}
@@ -185,11 +189,11 @@ def apply_decisions(
         if text not in terms:
             counts["unknown_terms"] += 1
             continue
-        targets = tuple(
-            target if target.concept_id in own else _known(target, vocabulary, unknown) for target in each.targets
-        )
         comment = each.comment.encode("utf-8", "replace").decode()
         try:
+            targets = tuple(
+                _own(target, own, own_names) or _known(target, vocabulary, unknown) for target in each.targets
+            )
             who = checked_reviewer(each.reviewer or reviewer or _NOBODY)
             check_decision(each.verdict, targets, comment)
         except InputError as error:
@@ -237,6 +241,29 @@ def apply_decisions(
         for form in undecided[term]:
             repeat(connection, decision(connection, number), form)
     return {**counts, "unknown_concepts": list(unknown)}
+
+
+def _own(target: Target, own: Mapping[str, OwnConcept], names: Mapping[str, OwnConcept]) -> Target | None:
+    """Find a target among the project's own concepts: first by name, because other projects use the same ids.
+
+    Args:
+        target: the target.
+        own: the concepts by id.
+        names: the concepts by normalised name.
+
+    Raises:
+        InputError: the project uses the id for another concept.
+    """
+    named = names.get(normalise(target.name)) if target.concept_id.startswith(f"{PREFIX}:") else None
+    if named is not None:
+        return replace(target, concept_id=named.id, name=named.name)
+    same = own.get(target.concept_id)
+    if same is not None and target.name:
+        raise InputError(
+            f"{target.concept_id} is {target.name[:40]!r} there and {same.name[:40]!r} in this project: add a "
+            f"concept {target.name[:40]!r} to this project, then import again"
+        )
+    return None if same is None else target
 
 
 def _known(target: Target, vocabulary: Vocabulary | None, unknown: dict[str, None]) -> Target:
