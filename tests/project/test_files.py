@@ -509,3 +509,20 @@ def test_proposals_stay_first_when_terms_are_linked_again(index: Index, fresh: P
     link_waiting(fresh, linker.link)
     firsts = {term["text"]: term["candidates"][0]["id"] for term in list_terms(fresh, TermFilter())["terms"]}
     assert firsts["fever"] == "X:2"
+
+
+def test_terms_of_two_languages_keep_their_own_decisions(path: Path, index: Index) -> None:
+    table = b"finding,lang\ngift,en\ngift,de\n"
+    mine = Project.create(path.with_name("mine.nymlink"), index=IndexReference.of("toy", index))
+    with Project.create(path.with_name("theirs.nymlink"), index=IndexReference.of("toy", index)) as other:
+        for project in (mine, other):
+            add_table(project, table, "words.csv", columns={"language": "lang"})
+        english, german = (each["id"] for each in list_terms(other, TermFilter())["terms"])
+        decide(other, reviewer="Bo", term=english, verdict="nil")
+        decide(other, reviewer="Bo", term=german, verdict="concept", targets=[Target("X:2", "fever")])
+    with mine:
+        raw = path.with_name("theirs.nymlink").read_bytes()
+        found = import_decisions(mine, raw, "theirs.nymlink", vocabulary=None)
+        assert (found["new"], found["problems"]["repaired"]) == (2, 0)
+        decided = {each["language"]: each["decisions"] for each in list_terms(mine, TermFilter())["terms"]}
+        assert {code: each["Bo"]["verdict"] for code, each in decided.items()} == {"en": "nil", "de": "concept"}

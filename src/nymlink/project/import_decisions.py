@@ -46,13 +46,21 @@ def project_decisions(other: Project) -> Iterator[StatedDecision]:
     """Yield the decisions that count now, of each reviewer on each term."""
     with other.reading() as connection:
         rows = connection.execute(
-            "SELECT decision.*, term.text FROM current JOIN decision ON decision.id = current.decision "
+            "SELECT decision.*, term.text, term.language, term.type "
+            "FROM current JOIN decision ON decision.id = current.decision "
             "JOIN term ON term.id = current.term WHERE decision.verdict != 'open' ORDER BY decision.id"
         ).fetchall()
     for row in rows:
         made = Decision.of(row)
         yield StatedDecision(
-            made.id, row["text"], made.verdict, made.targets, made.reviewer, made.at, made.comment
+            made.id,
+            row["text"],
+            made.verdict,
+            made.targets,
+            made.reviewer,
+            made.at,
+            made.comment,
+            of=(row["language"], row["type"]),
         )
 
 
@@ -171,9 +179,9 @@ def apply_decisions(
         name: name of the file, for messages.
         file: number of the file, if its rows are kept in the project.
     """
-    terms: dict[str, list[int]] = {}
-    for id_, text in connection.execute("SELECT id, text FROM term"):
-        terms.setdefault(text, []).append(id_)
+    terms: dict[str, dict[int, tuple[str, str]]] = {}
+    for id_, text, *of in connection.execute("SELECT id, text, language, type FROM term"):
+        terms.setdefault(text, {})[id_] = (of[0], of[1])
     concepts = concepts_in(connection)
     own = {each.id: each for each in concepts}
     own_names = {normalise(name): each for each in concepts for name in each.synonyms}
@@ -200,7 +208,8 @@ def apply_decisions(
             problems.reject(Path(name), each.line, error.message)
             continue
         what = essence(each.verdict, targets)
-        for term in terms[text]:
+        same = [term for term, of in terms[text].items() if of == each.of]
+        for term in same or terms[text]:
             if seen.setdefault((term, who), what) != what:
                 problems.repair(
                     Path(name), each.line, f"{who} decided the same term differently before: this decision counts"

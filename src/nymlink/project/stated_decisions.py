@@ -39,6 +39,7 @@ class StatedDecision:
         at: when, in milliseconds since 1970 in UTC; ``None`` if not stated.
         comment: remark of the reviewer.
         assigned: person that the term is assigned to; empty for nobody.
+        of: language and type of the term; ``None`` if not stated.
     """
 
     line: int
@@ -49,6 +50,7 @@ class StatedDecision:
     at: int | None = None
     comment: str = ""
     assigned: str = ""
+    of: tuple[str, str] | None = None
 
 
 @cache
