@@ -1,8 +1,7 @@
 """Measure linkers of nymlink on every data set and dictionary, with TF-IDF and an untrained encoder to compare.
 
-    python benchmarks/linking/bars.py FOLDER [--encoder MODEL ...] [--untrained OWN] [--enriched VOCAB]
-        [--meta VOCAB] [--fusion METHOD] [--weight SEARCH=WEIGHT ...] [--only TEXT ...] [--limit N] [--test]
-        [--json FILE]
+    python benchmarks/linking/bars.py FOLDER [--encoder MODEL ...] [--enriched VOCAB] [--meta VOCAB]
+        [--fusion METHOD] [--weight SEARCH=WEIGHT ...] [--only TEXT ...] [--limit N] [--test] [--json FILE]
 
 Rows: NCBI disease and BC5CDR disease with the bare dictionary (MEDIC), with training names (augmented) and with
 borrowed names (enriched: ``nymlink vocab enrich`` wrote it); AskAPatient, ten folds, with its own labels as
@@ -11,8 +10,8 @@ dictionary, and nothing learnt from it, bare, enriched by what refers to its SNO
 the merged vocabulary reaches; MedMentions mapped to MONDO; GSC+ to HPO. Encoders with one name are seeds of one
 recipe: mean and standard deviation are over them and over folds.
 
-An encoder that comes with a ranker is measured with it and without. OWN is the folder of ``ranked_encoders.py
---untrained``, which has all-MiniLM-L6-v2 as it is in int8, and a ranker that was learned for it.
+An encoder that comes with a ranker is measured with it and without. All-MiniLM-L6-v2 as it is, in int8 like
+nymlink-mini, is always among them, and has no ranker; ``across.py --encoder`` measures it with one.
 
 Development splits by default, and no file of a test split is opened; ``--test`` shows the test splits instead, for
 a last run. Everything is kept in FOLDER, vectors too: the same command goes on where it was interrupted. Reads
@@ -33,9 +32,9 @@ from typing import Any, Final
 from benchmarks.common import apart, report
 from benchmarks.common.inputs import data_root
 from benchmarks.common.tasks import bars, first, load
-from benchmarks.ranking.ranked_encoders import UNTRAINED, ranker_of
+from benchmarks.ranking.ranked_encoders import UNTRAINED, untrained
 from nymlink.core.store.atomic import atomic_file
-from nymlink.core.store.manifest import MANIFEST
+from nymlink.core.store.ownership import MANIFEST
 from nymlink.corpus.documents import Corpus
 from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
@@ -54,15 +53,11 @@ Figures = Mapping[str, Any]
 _HYBRID: Final = "hybrid"
 _UNRANKED: Final = "hybrid, no ranker"
 
-Contender = tuple[str | None, str | None]
-"""An encoder (``None``: sparse search alone), and a file of a ranker (``None``: the one that it comes with)."""
-
 
 def measure(
     folder: str,
     task: str,
     encoder: str | None,
-    ranker: str | None,
     *,
     fusion: str,
     weights: Mapping[str, float],
@@ -75,7 +70,6 @@ def measure(
         folder: folder of results and vectors.
         task: its name.
         encoder: a folder or name; ``None`` for sparse search alone.
-        ranker: file of another ranker than the one that comes with the encoder.
         fusion: how the searches are joined.
         weights: their weights; none for the default.
         limit: score only so many mentions of each corpus.
@@ -84,17 +78,12 @@ def measure(
     chosen = bars(**which)[task]
     loaded = None if encoder is None else Encoder.load(encoder)
     joined = Fusion.of((EXACT_MATCH, *preset(DEFAULT_PRESET), DENSE), fusion, weights or None)
-    content: dict[str, Any] | None = None
-    if ranker is not None:
-        content = json.loads(Path(ranker).read_text(encoding="utf-8"))
-    elif loaded is not None:
-        content = installed_ranker(loaded.name, loaded.fingerprint)
     made_of = {
         "task": task,
         "dictionary": _stamp(data_root() / chosen.dictionary),
         "metathesaurus": which["metathesaurus"] and _stamp(Path(which["metathesaurus"])),
         "encoder": None if loaded is None else [loaded.fingerprint, joined.to_dict()],
-        "ranker": content,
+        "ranker": None if loaded is None else installed_ranker(loaded.name, loaded.fingerprint),
         "limit": limit,
     }
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
@@ -105,8 +94,6 @@ def measure(
             corpora = [first(corpus, limit) for corpus in corpora]
         cache = EmbeddingCache(Path(folder) / "vectors")
         index = Index.build(vocabulary, encoder=loaded, languages=chosen.languages, cache=cache, progress=True)
-        if ranker is not None:
-            index = index.with_ranker(content)
         lines = {
             label: [readings(one, corpus) for corpus in corpora] for label, one in _lines(index, joined).items()
         }
@@ -241,10 +228,7 @@ def text(lines: Sequence[Sequence[str]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of results and vectors")
-    parser.add_argument("--encoder", nargs="*", default=[MINI], help="the encoders; given none, TF-IDF alone")
-    parser.add_argument(
-        "--untrained", type=Path, metavar="OWN", help="all-MiniLM-L6-v2 as it is, too, with a ranker of its own"
-    )
+    parser.add_argument("--encoder", nargs="*", default=[MINI], help="the encoders beside TF-IDF and the base")
     parser.add_argument("--enriched", help="MEDIC with borrowed names: a vocabulary")
     parser.add_argument("--meta", help="the merged vocabulary")
     parser.add_argument("--fusion", choices=list(METHODS), default=WEIGHTED, help="how searches are joined")
@@ -261,12 +245,10 @@ def main() -> None:
         name: None if path is None else str(Path(path).resolve()) for name, path in paths.items()
     }
     weights = {name: float(weight) for name, weight in (one.split("=") for one in arguments.weight)}
-    contenders: dict[str, Sequence[Contender]] = {"TF-IDF": [(None, None)]}
-    if arguments.untrained:
-        encoder = str(arguments.untrained / UNTRAINED)
-        contenders[UNTRAINED] = [(encoder, str(ranker_of(arguments.untrained, encoder)))]
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    contenders: dict[str, Sequence[str | None]] = {"TF-IDF": [None], UNTRAINED: [untrained(arguments.folder)]}
     for encoder in arguments.encoder:
-        contenders[Path(encoder).name] = [*contenders.get(Path(encoder).name, ()), (encoder, None)]
+        contenders[Path(encoder).name] = [*contenders.get(Path(encoder).name, ()), encoder]
     lines, result = [], {}
     for name, task in bars(**which).items():
         if not any(part in name for part in arguments.only):
@@ -276,10 +258,7 @@ def main() -> None:
         joined = {"fusion": arguments.fusion, "weights": weights}
         # Each in a process of its own, so that the memory of a large vocabulary is released.
         result[name] = {
-            label: [
-                apart.run("linking.bars:measure", encoder=encoder, ranker=ranker, **common, **joined)
-                for encoder, ranker in tried
-            ]
+            label: [apart.run("linking.bars:measure", encoder=encoder, **common, **joined) for encoder in tried]
             for label, tried in contenders.items()
         }
         lines += rows(name, task.bar, result[name])

@@ -8,13 +8,12 @@ names a third), trees learned from them, three seeds, and the development sets o
 among them, with --untrained all-MiniLM-L6-v2 as it is, too, in int8 like nymlink-mini.
 
 FOLDER is that of ``recipes/ranker.py`` for nymlink-mini; what is made here is kept in OWN, and is not made again:
-a folder for each encoder, called after its fingerprint, with its ranker as ``ranker.json``. No test set is read.
+a folder for each encoder, called after its fingerprint. No test set is read.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -32,7 +31,6 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.folder import MINI
 from nymlink.encode.onnx_export import export
 from nymlink.evaluation.significance import mcnemar
-from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
 from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
 from nymlink.vocabulary.read import read_vocabulary
@@ -63,7 +61,7 @@ def main() -> None:
         f"{label}, {way}": ranks
         for label, encoder in encoders.items()
         for way, ranks in ordered(
-            arguments.folder, ranker_of(own, encoder).parent, encoder, arguments.enriched
+            arguments.folder, own / Encoder.load(encoder).fingerprint[:12], encoder, arguments.enriched
         ).items()
     }
     rows = _rows(found)
@@ -80,11 +78,6 @@ def main() -> None:
     )
     report.save(arguments.json, {"about": about, "encoders": rows})
     print(report.table(list(rows[0]), [list(row.values()) for row in rows]))
-
-
-def ranker_of(own: Path, encoder: str) -> Path:
-    """Name the file of the ranker that was learned for an encoder."""
-    return own / Encoder.load(encoder).fingerprint[:12] / "ranker.json"
 
 
 def untrained(own: Path) -> str:
@@ -111,8 +104,6 @@ def ordered(folder: Path, own: Path, encoder: str, enriched: str | None) -> dict
     }
     questions = LabelledQuestions.joined([_labelled(asked, weight) for asked, weight in learned])
     trees = Trees.mean([learn_trees(questions, replace(SETTINGS, seed=seed)) for seed in range(SEEDS)])
-    content = Ranker(trees, f"{len(questions.weights):,} questions").to_dict()
-    ranker_of(own.parent, encoder).write_text(json.dumps(content), encoding="utf-8")
     return {
         BY_INDEX: {name: _ranks(asked, None) for name, asked in sets.items()},
         BY_TREES: {name: _ranks(asked, trees) for name, asked in sets.items()},
