@@ -44,7 +44,7 @@ SHORT: Final = {"learning_rate": 1e-4, "max_steps": 100, **_SCHEDULE}
 """Smaller trainings to compare many variants and seeds: fewer layers, and fewer pairs."""
 
 SMALL: Final = {"hidden_size": 128, "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 512}
-SMALL_RANDOM: Final = {"learning_rate": 1e-3, "max_steps": 500, **_SCHEDULE}
+SMALL_RANDOM: Final = {"learning_rate": 1e-3, "max_steps": 300, **_SCHEDULE}
 """Shape of the random weights that losses are compared from, and their training."""
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
