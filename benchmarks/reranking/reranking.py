@@ -253,7 +253,13 @@ def main() -> None:
         encoder=arguments.encoder or base(),
         seed=", ".join(map(str, arguments.seed or (0,))),
     )
-    tables = {title.replace(", ", "_"): reranking_report.rows(one) for title, one in result.items()}
+    tables = {
+        title.replace(", ", "_"): [
+            {column: cell for column, cell in row.items() if column not in reranking_report.SPEEDS}
+            for row in reranking_report.rows(one)
+        ]
+        for title, one in result.items()
+    }
     report.save(arguments.json, {"about": about, **tables, "figures": result})
 
 
