@@ -66,7 +66,7 @@ train.add_command(rank)
 _RECIPE = click.option(
     "--recipe",
     metavar="RECIPE",
-    help="Settings of the training: the name of a paper's recipe (`nymlink train recipes`), a TOML file, or the "
+    help="Settings of the training: the name of a recipe (`nymlink train recipes`), a TOML file, or the "
     "folder of a training, to repeat it. Options override it.",
 )
 _RESTART = click.option("--restart", is_flag=True, help="Replace a training in the output folder.")
@@ -313,7 +313,7 @@ def stages(recipe: str, output: str | None, restart: bool) -> None:
 @train.command("recipes")
 @click.argument("name", required=False)
 def list_recipes(name: str | None) -> None:
-    """List the recipes of papers, or write one out.
+    """List the recipes, or write one out.
 
     With the NAME of a recipe, or of a training for its defaults, all settings are written with their meaning: a
     file to start from.

@@ -1,4 +1,4 @@
-"""Recipes: TOML files with the settings of a training. nymlink includes recipes of published trainings."""
+"""Recipes: TOML files with the settings of a training, of the papers and of ours."""
 
 from __future__ import annotations
 
