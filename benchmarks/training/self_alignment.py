@@ -102,13 +102,16 @@ def prepare(data: str, folder: str) -> dict[str, Any]:
     return {}
 
 
-def untrained(weights: str, folder: str, *, seed: int, shape: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """Write an encoder of the same tokenizer with random weights, pooling the first token as the paper's encoders.
+def untrained(
+    weights: str, folder: str, *, seed: int, pooling: str = "cls", shape: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """Write an encoder of the same tokenizer with random weights.
 
     Args:
         weights: encoder with the tokenizer and the shape.
         folder: folder to write.
         seed: seed of the weights.
+        pooling: the paper's encoders use the first token, which with few random layers knows little of the others.
         shape: settings of the shape that differ.
     """
     import torch
@@ -117,7 +120,7 @@ def untrained(weights: str, folder: str, *, seed: int, shape: Mapping[str, int] 
     from nymlink.encode.model.torch_model import TorchModel
 
     if not Path(folder).exists():
-        model = TorchModel.load(weights, pooling="cls")
+        model = TorchModel.load(weights, pooling=pooling)
         torch.manual_seed(seed)
         config = AutoConfig.from_pretrained(weights, trust_remote_code=False, **(shape or {}))
         model.transformer = AutoModel.from_config(config)
@@ -220,7 +223,7 @@ def losses(place: Workspace) -> list[Row]:
 
 def random_losses(place: Workspace) -> list[Row]:
     """Compare all losses from small random weights, drawn anew for each seed."""
-    starts = {seed: place.random(f"small-{seed}", seed=seed, shape=SMALL) for seed in SEEDS}
+    starts = {seed: place.random(f"small-{seed}", seed=seed, pooling="mean", shape=SMALL) for seed in SEEDS}
     rows = [_row("random weights", [place.measured(f"small-{seed}-start", one) for seed, one in starts.items()])]
     for label in PAPER:
         trained = [
