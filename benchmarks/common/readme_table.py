@@ -19,6 +19,7 @@ DICTIONARIES: Final = ("bare", "augmented")
 LINKERS: Final = {
     "TF-IDF": "nymlink, no encoder or ranker",
     "all-MiniLM-L6-v2": "nymlink, untrained base (all-MiniLM-L6-v2)",
+    "nymlink-nano": "nymlink, small and fast (nymlink-nano)",
     "nymlink-mini": "nymlink (nymlink-mini, the base trained)",
 }
 SETTINGS: Final = {"`none`": "equal names only", "`biosyn`": "character 1–2-grams, as in BioSyn"}
