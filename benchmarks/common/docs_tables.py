@@ -27,6 +27,8 @@ PAGES: Final = (ROOT / "README.md", ROOT / "docs", ROOT / "models", ROOT / "src"
 PLACE: Final = re.compile(r"(<!-- table: (\S+)#(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NAMED: Final = ("data", "split", "dictionary", "counting", "encoder", "seed", "commit", "date", "machine", "note")
 """Fields of ``about`` in a caption, in this order, after the command."""
+_SOFTWARE: Final = re.compile(r", VNNI|; C?Python")
+"""What follows the processor in ``about.machine``, and is left out of captions."""
 
 
 def pages() -> list[Path]:
@@ -67,7 +69,7 @@ def _caption(about: dict[str, Any], part: str) -> str:
     own = {**about, **about.get("parts", {}).get(part, {})}
     fields = [f"`{own['command']}`"] if "command" in own else []
     fields += [
-        f"{name} {own[name]}" if name in {"seed", "commit"} else str(own[name])
+        f"{name} {own[name]}" if name in {"seed", "commit"} else _SOFTWARE.split(str(own[name]))[0]
         for name in NAMED
         if own.get(name) is not None
     ]

@@ -24,7 +24,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table; columns of numbers, other than the first, are aligned to the right."""
     numbers = [all(_NUMBER.fullmatch(row[place]) for row in rows) for place in range(len(header))]
     rule = ["---:" if number and place else "---" for place, number in enumerate(numbers)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
+    first, *others = ("| " + " | ".join(line) + " |" for line in [header, *rows])
+    return "\n".join([first, f"|{'|'.join(rule)}|", *others])
 
 
 def about(
