@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.folder import MINI, installed_ranker
+from nymlink.encode.model.folder import MINI
 from tests.encode import tiny
 from tests.evaluation import toy_data
 
@@ -38,16 +36,15 @@ def test_a_row_is_measured_once_and_shown(tmp_path: Path, script: Callable[[str]
     model, task = str(tiny.folder(tmp_path / "model")), "NCBI dev, bare"
     settings: dict[str, Any] = {"limit": None, "fusion": "weighted", "weights": {}}
     settings |= {"test": False, "enriched": None, "metathesaurus": None}
-    sparse, ours = (bars.measure(str(folder), task, encoder, None, **settings) for encoder in (None, model))
+    sparse, ours = (bars.measure(str(folder), task, encoder, **settings) for encoder in (None, model))
     kept = {file: file.stat().st_mtime_ns for file in folder.rglob("*.json")}
-    assert bars.measure(str(folder), task, model, None, **settings)["lines"] == ours["lines"]
+    assert bars.measure(str(folder), task, model, **settings)["lines"] == ours["lines"]
     assert {file: file.stat().st_mtime_ns for file in folder.rglob("*.json")} == kept
     said = bars.text(bars.rows(task, (90.0, 95.5), {"TF-IDF": [sparse], "toy": [ours]}))
     # Of "heart attack", "some seizure" and "flu", which two concepts share, one is no name.
     assert "| NCBI dev, bare | 90.0/95.5 | TF-IDF | 3 | 100.0/100.0 | 66.7/100.0 | 1 |" in said
     assert "toy, hybrid |" in said
-    ranker = tmp_path / "ranker.json"
-    ranker.write_text(json.dumps(installed_ranker(MINI, Encoder.load(MINI).fingerprint)), encoding="utf-8")
-    ranked = bars.measure(str(folder), task, model, str(ranker), **settings)
-    [row] = bars.tables({task: {"toy": [ranked]}})["by_concept"]
-    assert row["toy, no ranker"] == bars.tables({task: {"toy": [ours]}})["by_concept"][0]["toy"]
+    # nymlink-mini comes with a ranker.
+    ranked = bars.measure(str(folder), task, MINI, **settings)
+    [row] = bars.tables({task: {"ours": [ranked], "toy": [ours]}})["by_concept"]
+    assert [column for column in row if "ranker" in column] == ["ours, no ranker"]
