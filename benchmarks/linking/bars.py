@@ -5,7 +5,7 @@
 
 Rows: NCBI disease and BC5CDR disease with the bare dictionary (MEDIC), with training names (augmented) and with
 borrowed names (enriched: ``nymlink vocab enrich`` wrote it); AskAPatient, ten folds, with its own labels as
-dictionary, and nothing learnt from it, bare, enriched by what refers to its SNOMED CT ids in a merged vocabulary
+dictionary, bare, enriched by what refers to its SNOMED CT ids in a merged vocabulary
 (``nymlink vocab merge`` wrote it), and by what is called the same there, too; MedMentions, the mentions whose CUI
 the merged vocabulary reaches; MedMentions mapped to MONDO; GSC+ to HPO. Encoders with one name are seeds of one
 recipe: mean and standard deviation are over them and over folds.
@@ -264,7 +264,7 @@ def main() -> None:
         lines += rows(name, task.bar, result[name])
     print(text(lines))
     about = report.about(
-        data="as the row says; nothing is learned from it",
+        data="as the row says; rankers learned from mentions of NCBI disease, AskAPatient and MedMentions",
         split="test" if arguments.test else "dev (AskAPatient: validation)",
         dictionary="as the row says",
         counting="Acc@1/@5 by concept; by name where the section says so",

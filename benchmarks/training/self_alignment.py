@@ -266,7 +266,9 @@ def _shares(ones: Sequence[Mapping[str, float]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of trainings and figures")
-    parser.add_argument("parts", nargs="*", metavar="PART", help="effect, random, losses; all if none is named")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help="effect, random, losses, random-losses; all if none is named"
+    )
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     known = {"effect", "random", "losses", "random-losses"}
@@ -288,7 +290,7 @@ def main() -> None:
         split="dev",
         dictionary="MEDIC 2012, bare",
         counting="by name; vectors alone",
-        encoder="all-MiniLM-L6-v2, random weights",
+        encoder="all-MiniLM-L6-v2; random weights with its tokenizer",
         seed=", ".join(map(str, SEEDS)),
     )
     report.save(arguments.json, {"about": about, **result})

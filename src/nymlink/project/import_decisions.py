@@ -180,8 +180,8 @@ def apply_decisions(
         file: number of the file, if its rows are kept in the project.
     """
     terms: dict[str, dict[int, tuple[str, str]]] = {}
-    for id_, text, *of in connection.execute("SELECT id, text, language, type FROM term"):
-        terms.setdefault(text, {})[id_] = (of[0], of[1])
+    for id_, text, language, type_ in connection.execute("SELECT id, text, language, type FROM term"):
+        terms.setdefault(text, {})[id_] = (language, type_)
     concepts = concepts_in(connection)
     own = {each.id: each for each in concepts}
     own_names = {normalise(name): each for each in concepts for name in each.synonyms}
